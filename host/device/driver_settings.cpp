@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/own_folder.hpp"
+#include "core/reading.hpp"
 
 namespace cllab::device {
 namespace {

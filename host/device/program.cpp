@@ -1,16 +1,19 @@
 #include "device/program.hpp"
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <regex>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
-#include "core/includes.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
+#include "device/spirv.hpp"
 
 namespace cllab::device {
 namespace {
@@ -167,6 +170,254 @@ ProgramBytes KnownPrograms::made() const {
         }
     }
     return out;
+}
+
+// The arguments of kernels.
+
+namespace {
+
+using model::ElementType;
+using model::Parameter;
+
+/// "__global const float4 *" as "float4", whatever a driver leaves in it.
+std::string plain_type(const std::string& text) {
+    std::vector<std::string> kept;
+    std::string spaced = text;
+    std::ranges::replace(spaced, '*', ' ');
+    for (const auto& word : split(spaced, ' ')) {
+        static const std::string dropped[] = {"",           "const",    "restrict", "volatile", "__global", "global",
+                                              "__constant", "constant", "__local",  "local",    "__private"};
+        if (std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped)) kept.push_back(word);
+    }
+    return join(kept, " ");
+}
+
+Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
+    Parameter out;
+    // Some drivers count more than one NUL to a text.
+    out.name = kernel.getArgInfo<CL_KERNEL_ARG_NAME>(index).c_str();
+    const auto plain = plain_type(kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(index).c_str());
+    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(index);
+    const auto access = kernel.getArgInfo<CL_KERNEL_ARG_ACCESS_QUALIFIER>(index);
+    const auto qualifiers = kernel.getArgInfo<CL_KERNEL_ARG_TYPE_QUALIFIER>(index);
+    const auto refuse = [&](const std::string& what) {
+        out.kind = Parameter::Kind::refused;
+        out.refusal = what;
+        return out;
+    };
+    if (qualifiers & CL_KERNEL_ARG_TYPE_PIPE || plain.find("pipe") == 0) return refuse("a pipe");
+    if (plain == "queue_t") return refuse("a queue for device-side enqueue");
+    if (plain == "event_t" || plain == "clk_event_t" || plain == "reserve_id_t") return refuse("a '" + plain + "'");
+    if (plain.starts_with("image")) {
+        for (const unsigned dims : {1u, 2u, 3u}) {
+            const auto name = "image" + std::to_string(dims) + "d_";
+            if (plain == name + "t" || plain == name + "depth_t" || plain == name + "buffer_t") out.dims = dims;
+            if (plain == name + "array_t" || plain == name + "array_depth_t") out.dims = dims + 1, out.is_array = true;
+        }
+        if (out.dims == 0 || out.dims > 3)
+            return refuse("an '" + plain +
+                          "'; images are image1d_t, image1d_buffer_t, image2d_t, image3d_t, image1d_array_t, "
+                          "image2d_array_t, image2d_depth_t and image2d_array_depth_t");
+        out.kind = Parameter::Kind::image;
+        out.type.name = plain;
+        out.reads_too = access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
+        out.writes = out.reads_too || access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
+        return out;
+    }
+    if (plain == "sampler_t") {
+        out.kind = Parameter::Kind::sampler;
+        return out;
+    }
+    out.kind = address == CL_KERNEL_ARG_ADDRESS_GLOBAL     ? Parameter::Kind::global
+               : address == CL_KERNEL_ARG_ADDRESS_CONSTANT ? Parameter::Kind::constant
+               : address == CL_KERNEL_ARG_ADDRESS_LOCAL    ? Parameter::Kind::local
+                                                           : Parameter::Kind::value;
+    out.is_const = out.kind == Parameter::Kind::constant || (qualifiers & CL_KERNEL_ARG_TYPE_CONST) != 0;
+    const auto known = model::builtin_type(plain);
+    out.type = known ? *known : ElementType{plain};
+    return out;
+}
+
+/// The text without its kernels: functions that nobody calls, which a compiler leaves out. 2600 lines of CLBlast name
+/// eight types, and with the kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
+std::string types_of(const std::string& text) {
+    // Only kernels may have what is hidden here: attributes, and variables in local memory.
+    const std::string hidden[] = {"__kernel inline",
+                                  "kernel inline",
+                                  "__local",
+                                  "local",
+                                  "reqd_work_group_size(x, y, z) unused",
+                                  "work_group_size_hint(x, y, z) unused",
+                                  "vec_type_hint(x) unused"};
+    std::string before, behind;
+    for (const auto& macro : hidden) {
+        before += "#define " + macro + "\n";
+        behind += "#undef " + macro.substr(0, macro.find_first_of(" (")) + "\n";
+    }
+    return before + text + "\n" + behind;
+}
+
+/// What `kernel`, put behind the text, writes into `bytes` bytes; nothing where that does not build.
+std::vector<unsigned char> written_by(Session& session, const std::string& text, const std::string& options,
+                                      const std::string& kernel, std::size_t bytes) {
+    const auto built = build(session, text + "\n" + kernel, options);
+    if (!built.ok) return {};
+    std::vector<unsigned char> out(bytes, 0);
+    const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE, bytes);
+    session.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, out.data());
+    cl::Kernel probe(built.program, "cllab_probe");
+    probe.setArg(0, buffer);
+    session.queue().enqueueNDRangeKernel(probe, cl::NullRange, cl::NDRange(1), cl::NullRange);
+    session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, bytes, out.data());
+    return out;
+}
+
+/// A type that the text defines: its size, and whether it is another name of a scalar or vector.
+ElementType defined_type(Session& session, const std::string& text, const std::string& options,
+                         const std::string& name) {
+    ElementType out{name};
+    const auto asks_size = "__kernel void cllab_probe(__global uint* out) { out[0] = (uint)sizeof(" + name + "); }\n";
+    auto base = types_of(text);
+    auto size = written_by(session, base, options, asks_size, 4);
+    if (size.empty()) size = written_by(session, base = text, options, asks_size, 4);
+    if (size.empty()) return out;
+    out.bytes = out.lane_bytes =
+        size[0] | static_cast<std::size_t>(size[1]) << 8 | static_cast<std::size_t>(size[2]) << 16;
+    // Only scalars and vectors can be made of a number: of 0.5 an integer is 0, a float begins with its own bits.
+    const auto half = written_by(session, base, options,
+                                 "__kernel void cllab_probe(__global uchar* out) { *(__global " + name + "*)out = (" +
+                                     name + ")(0.5f); out[128] = (uchar)vec_step(" + name + "); }\n",
+                                 256);
+    if (half.empty() || half[128] == 0 || out.bytes == 0) return out;
+    const bool zero = std::all_of(half.begin(), half.begin() + 8, [](unsigned char c) { return c == 0; });
+    out.kind = !zero                 ? ElementType::Kind::floating
+               : name.front() == 'u' ? ElementType::Kind::unsigned_integer
+                                     : ElementType::Kind::signed_integer;
+    out.lanes = half[128];
+    out.lane_bytes = out.bytes / out.lanes;
+    return out;
+}
+
+/// Whether the log names a place in a text: "t.cl:9:5: error". What does not, is said of the whole by who made code of
+/// it: a symbol is missing, or ptxas finds more local memory than the device has.
+bool names_a_place(const std::string& log) {
+    static const std::regex place(":[0-9]+:[0-9]+");
+    for (const auto& line : split(log, '\n'))
+        if (lower(line).find("error") != std::string::npos && std::regex_search(line, place)) return true;
+    return false;
+}
+
+}  // namespace
+
+/// The kernels of a program. One that Oclgrind cannot make, for a function that it lacks, is made without its body: it
+/// has its arguments all the same, and each of its cells says that it is not there.
+static std::vector<cl::Kernel> kernels_of(Session& session, const Built& built, const std::string& text,
+                                          const std::string& options) {
+    std::vector<cl::Kernel> out;
+    if (!has_quirk(session.facts(), "oclgrind-kernels")) {
+        cl::Program(built.program).createKernels(&out);
+        return out;
+    }
+    std::vector<std::string> not_made;
+    const std::string names = built.program.getInfo<CL_PROGRAM_KERNEL_NAMES>().c_str();
+    for (const auto& name : split(names, ';')) {
+        try {
+            out.emplace_back(built.program, name.c_str());
+        } catch (const cl::Error&) {
+            not_made.push_back(name);
+        }
+    }
+    auto lacking = kernels_in(text);  // but for what macros define
+    std::erase_if(lacking, [&](const auto& kernel) { return std::ranges::count(not_made, kernel.name) == 0; });
+    if (lacking.empty()) return out;
+    const auto hollow = build(session, without_bodies(text, lacking, "{}"), options);
+    for (const auto& kernel : lacking)
+        if (hollow.ok) out.emplace_back(hollow.program, kernel.name.c_str());
+    return out;
+}
+
+model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
+    model::Introspection out;
+    if (const auto known = kernels_of_program(text)) return *known;
+    const bool program = program_of_text(text).has_value();
+    const auto all_options = options.empty() ? option_of_arguments : options + " " + option_of_arguments;
+    auto built = build(session, text, all_options);
+    // Its arguments are known all the same, and each of its cells says why it does not build.
+    if (!built.ok && !program && !names_a_place(built.log))
+        if (auto hollow = build(session, without_bodies(text, kernels_in(text), "{}"), all_options); hollow.ok)
+            built = std::move(hollow);
+    out.built = built.ok;
+    if (!built.ok) {
+        out.log = built.log.empty() ? error_name(built.code) : built.log;
+        return out;
+    }
+    std::map<std::string, ElementType> defined;
+    try {
+        for (const auto& kernel : kernels_of(session, built, text, all_options)) {
+            model::KernelSignature signature;
+            const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str();
+            signature.name = written_name(session.facts(), name);
+            const auto count = kernel.getInfo<CL_KERNEL_NUM_ARGS>();
+            for (cl_uint i = 0; i < count; ++i) {
+                auto parameter = parameter_of(kernel, i);
+                parameter.name = written_name(session.facts(), parameter.name);
+                const bool typed = parameter.kind != Parameter::Kind::image &&
+                                   parameter.kind != Parameter::Kind::sampler &&
+                                   parameter.kind != Parameter::Kind::refused;
+                if (typed && !program && parameter.type.bytes == 0 && !parameter.type.name.empty() &&
+                    parameter.type.name != "void") {
+                    const auto type = parameter.type.name;
+                    if (!defined.count(type)) defined[type] = defined_type(session, text, options, type);
+                    parameter.type = defined[type];
+                }
+                signature.parameters.push_back(std::move(parameter));
+            }
+            std::size_t group[3] = {0, 0, 0};
+            if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
+                                         group, nullptr) == CL_SUCCESS)
+                signature.required_group = {group[0], group[1], group[2]};
+            out.kernels.push_back(std::move(signature));
+        }
+    } catch (const cl::Error& e) {
+        out.trouble = std::string(e.what()) + " gives " + error_name(e.err());
+    }
+    return out;
+}
+
+namespace {
+
+struct Trial {
+    const char *extension, *expression;  ///< expression: of an uint, from an uint `x`
+};
+
+/// PoCL 7.2 and Intel's CPU runtime 2026.2 define cl_khr_kernel_clock in language versions without its functions.
+constexpr Trial trials[]{{"cl_khr_kernel_clock", "(uint)clock_read_sub_group()"},
+                         {"cl_khr_subgroups", "sub_group_reduce_add(x) + get_sub_group_local_id()"},
+                         {"cl_khr_subgroup_shuffle", "sub_group_shuffle(x, 0)"},
+                         {"cl_intel_subgroups", "intel_sub_group_shuffle(x, 0)"},
+                         {"cl_khr_fp16", "(uint)fma((half)x, (half)x, (half)1)"},
+                         {"cl_khr_fp64", "(uint)fma((double)x, (double)x, 1.0)"}};
+
+/// The language of the device's own version: some extensions have no functions in an older one.
+std::string language(const model::Device& device) {
+    if (device.device_version.starts_with("OpenCL 3")) return "-cl-std=CL3.0";
+    return device.device_version.starts_with("OpenCL 2") ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
+}
+
+}  // namespace
+
+bool keeps_promise(Session& session, const std::string& extension) {
+    const auto trial = std::ranges::find(trials, extension, &Trial::extension);
+    if (trial == std::end(trials)) return true;
+    return session.remembered("promise " + extension, [&] {
+        const auto text = "#pragma OPENCL EXTENSION " + extension +
+                          " : enable\n"
+                          "kernel void trial(global uint* out) {\n"
+                          "    const uint x = get_global_id(0);\n"
+                          "    out[x] = " +
+                          trial->expression + ";\n}\n";
+        return build(session, text, language(session.facts())).ok;
+    });
 }
 
 }  // namespace cllab::device

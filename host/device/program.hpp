@@ -22,7 +22,7 @@ struct Built {
 };
 
 /// Compiles and links for this session's device; with the option `-x cuda` by NVRTC, as CUDA C++. The source may be a
-/// compiled program (core/program_text.hpp). A failed build is an answer, not an exception. Throws Unsupported where
+/// compiled program (core/kernel_text.hpp). A failed build is an answer, not an exception. Throws Unsupported where
 /// there is no NVRTC, and for SPIR-V where the driver takes none.
 Built build(Session& session, const std::string& source, const std::string& options);
 
@@ -71,5 +71,13 @@ private:
     ProgramBytes known_;
     std::map<std::string, cl::Program> made_;
 };
+
+// Whether a device's compiler has what the device's list of extensions promises.
+
+class Session;
+
+/// Whether a kernel that uses what `extension` adds to the language builds for the session's device. The answer of the
+/// first call is kept. True for an extension without a trial here, which is believed.
+bool keeps_promise(Session& session, const std::string& extension);
 
 }  // namespace cllab::device

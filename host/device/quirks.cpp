@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <utility>
 
+#include "core/embedded.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 
 namespace cllab::device {
+
 namespace {
 
 using model::Device;
 using model::Implementation;
-using Dealt = Quirk::Dealt;
 
 bool is(const Device& d, Implementation implementation) { return d.implementation == implementation; }
 
@@ -26,171 +29,47 @@ int mesa_version(const Device& d) {
     return 0;
 }
 
-const std::vector<Quirk> all_quirks{
-    {"rusticl-stub-timer", Implementation::rusticl, "Mesa 22.3; gone in later Mesa by its sources",
-     "every event says QUEUED 0, SUBMIT 1, START 2, END 3, and the reported resolution is 0", Dealt::everywhere,
-     "the timer audit fails it, so every row is timed by the host clock and says so (device/timer.cpp)",
-     "Mesa 22.3.6 on llvmpipe, Debian 12", "cllab devices: the timer line says 'events trusted'",
-     [](const Device& d) { return mesa_version(d) < 2400; }},
-    {"rusticl-binary-abort", Implementation::rusticl, "Mesa 22.3",
-     "a query of CL_PROGRAM_BINARY_SIZES before a build aborts the process; so does a damaged binary at creation",
-     Dealt::everywhere,
-     "binaries are asked only after a successful build (device/program.cpp), and never created from a file",
-     "Mesa 22.3.6, Debian 12", "tests/device: binary_is_asked_only_after_a_build, on a newer Mesa without the guard"},
-    {"rusticl-group-32", Implementation::rusticl, "Mesa 22.3",
-     "CL_KERNEL_WORK_GROUP_SIZE is 32, even for a kernel with reqd_work_group_size 256; groups of the device's "
-     "1024 run",
-     Dealt::where_asked, "the kernel is not asked; the launch itself decides (run/cell/operation.cpp)",
-     "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21", "CL_KERNEL_WORK_GROUP_SIZE of a plain kernel is above 32",
-     [](const Device& d) { return mesa_version(d) < 2300; }},
-    {"rusticl-queues", Implementation::rusticl, "Mesa 22.3",
-     "two queues that work at the same time, on separate buffers, sometimes give wrong results or damage the "
-     "process's memory",
-     Dealt::where_asked, "an operation of several queues is unsupported (run/cell/operation.cpp)",
-     "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-22: transfer_queues was wrong_result in 6 of 12 runs and crashed "
-     "in one; with one queue in 0 of 12",
-     "without the refusal `cllab run transfer_queues --axis size=65540 --axis memory=pageable,pinned --verify` is "
-     "ok twenty times",
-     [](const Device& d) { return mesa_version(d) < 2300; }},
-    {"llvmpipe-loop-65535", Implementation::rusticl, "Mesa 22.3 on llvmpipe",
-     "a loop silently ends after 65535 iterations, whatever its condition", Dealt::nowhere,
-     "nothing: a kernel with a longer loop is wrong_result, as it should be",
-     "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21: atomic_global misses the additions of the last of 65536 trips",
-     "cllab run atomic_global --verify is ok",
-     [](const Device& d) { return d.name.find("llvmpipe") != std::string::npos; }},
-    {"pocl-first-launch-compiles", Implementation::pocl, "all seen, 3.1 to 7.1",
-     "a work-group function is compiled at the first launch of each local size, outside START..END", Dealt::everywhere,
-     "verification launches come before warm-up, with the local size that is timed (run/cell/cell_prepare.cpp)",
-     "PoCL 3.1: 31.8 ms before the first START, 25 to 40 us later", "SUBMIT..START of a first launch below 1 ms"},
-    {"pocl-growing-binary", Implementation::pocl, "all seen, 3.1 to 7.1",
-     "the binary grows with what has run: generic work-group function after the build, one more for each local size",
-     Dealt::everywhere,
-     "the dump is written after timing (run/cell/cell_finish.cpp), picks the function of the local size that ran, else "
-     "says 'generic' (inspect/binary/cpu_code.cpp)",
-     "PoCL 3.1: 64 002 bytes after the build, 91 221 after one launch",
-     "cllab dump and cllab run give binaries of one size"},
-    {"pocl-unknown-options", Implementation::pocl, "all seen",
-     "an unknown build option, e.g. -cl-nv-verbose, fails the build with CL_INVALID_BUILD_OPTIONS (-43)", Dealt::here,
-     "vendor options are added by implementation only: extra_build_options", "PoCL 3.1",
-     "a build with -cl-nv-verbose succeeds"},
-    {"oclgrind-timer", Implementation::oclgrind, "21.10",
-     "stamps are gettimeofday in a double (256 ns steps) of a simulation, given before completion and without a "
-     "profiling queue",
-     Dealt::where_asked,
-     "times are kept but every row is marked 'simulated': use it for races and bounds, never for speed",
-     "Oclgrind 21.10, Debian 12", "no version is known to time real work"},
-    {"oclgrind-sampler-properties", Implementation::oclgrind, "21.10",
-     "clCreateSamplerWithProperties never returns: the loader's table of its functions leads back to the loader",
-     Dealt::everywhere, "samplers are made by clCreateSampler, on every device (run/cell/operation_memory.cpp)",
-     "Oclgrind 21.10, Debian 12, 2026-11-22: the backtrace of a hanging tests/kernels/soften.cl",
-     "clCreateSamplerWithProperties returns on Oclgrind"},
-    {"oclgrind-kernels", Implementation::oclgrind, "21.10",
-     "clCreateKernelsInProgram crashes where a kernel calls a function that the simulator lacks; clCreateKernel gives "
-     "CL_INVALID_KERNEL_NAME for it",
-     Dealt::where_asked,
-     "kernels are made one by one (device/introspect.cpp). The plugin adds functions of LLVM that clang makes of "
-     "ordinary text (count/plugin/intrinsics.cpp)",
-     "Oclgrind 21.10, Debian 12, 2026-11-28: a kernel with sub_group_reduce_add, or with abs by ?: and no plugin",
-     "clCreateKernelsInProgram gives an error for such a program"},
-    {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver too",
-     "the PTX of CL_PROGRAM_BINARIES ends in two NULs, which ptxas refuses", Dealt::everywhere,
-     "the dump cuts them: ptx_text (inspect/binary/binary.cpp)", "H200, driver 580.159.04",
-     "tail -c 2 of a raw binary is not 00 00"},
-    {"nvidia-log-lines", Implementation::nvidia, "580.159.04",
-     "the build log ignores #line directives: it says <kernel> and the line of the whole text", Dealt::everywhere,
-     "its places are looked up in the text: name_lines (run/kernel_source.cpp)", "H200, driver 580.159.04",
-     "the log of a broken kernel names its .cl file"},
-    {"nvidia-offset-32", Implementation::nvidia, "580.159.04",
-     "a global offset reaches the kernel in %envreg3 and %envreg4, which PTX has in 32 bits; a launch whose last "
-     "global ID needs more fails",
-     Dealt::where_asked, "such a launch is unsupported (run/cell/operation.cpp)", "H200, driver 580.159.04",
-     "without the refusal a kernel that stores get_global_id(0) from --offset 4Gi is ok"},
-    {"nvidia-local-arrays", Implementation::nvidia, "580.159.04",
-     "CL_DEVICE_LOCAL_MEM_SIZE is 48 KiB, which holds for arguments only: local arrays of a kernel may be as large as "
-     "ptxas allows, 227 KiB on sm_90",
-     Dealt::where_asked,
-     "a kernel without local arguments that was built is launched, whatever local memory it has "
-     "(run/kernel_source.cpp)",
-     "H200, driver 580.159.04, 2026-11-27: a kernel with a local array of 223 KiB is right, with an argument of 48 KiB "
-     "CL_OUT_OF_RESOURCES",
-     "cllab run hgemm_async --axis stages=8 is refused by the driver"},
-    {"nvidia-sm_90a", Implementation::nvidia, "580.159.04",
-     "OpenCL C is compiled for sm_90, without the instructions of sm_90a that Hopper has besides, such as wgmma; PTX "
-     "for sm_90a is taken as a binary",
-     Dealt::everywhere,
-     "such instructions stand as PTX comments in inline assembly; a program that has some is built again of its PTX "
-     "without the comment signs (device/program.cpp)",
-     "H100, driver 580.159.04, 2026-11-27: -cl-nv-arch sm_90a changes nothing, PTX with .target sm_90a runs",
-     "a kernel with asm(\"wgmma.fence.sync.aligned;\") builds on an H100"},
-    {"nvidia-timer-step", Implementation::nvidia, "580.159.04",
-     "the reported resolution is 1000 ns while stamps step by 32 ns", Dealt::everywhere,
-     "the audit measures the step, the gcd of the stamps (device/timer.cpp), and samples are sized by it "
-     "(run/measure.cpp)",
-     "H200, driver 580.159.04", "cllab devices: reported resolution equals the step"},
-    {"nvidia-group-256", Implementation::nvidia, "580.159.04",
-     "CL_KERNEL_WORK_GROUP_SIZE is 256 although the device allows 1024, unless the kernel has reqd_work_group_size",
-     Dealt::everywhere,
-     "larger groups are promised by reqd_work_group_size (lab.h, LAB_GROUP_X), when all launches of a cell share "
-     "one (run/kernel_source.cpp)",
-     "H200, driver 580.159.04, 2026-11-21", "CL_KERNEL_WORK_GROUP_SIZE of a plain kernel is 1024"},
-    {"nvidia-log-from-cache", Implementation::nvidia, "driver family unknown",
-     "the build log, and the registers in it, is empty when the driver's compile cache answers", Dealt::everywhere,
-     "each process has a cache of its own, new and empty, unless the user set CUDA_CACHE_DISABLE "
-     "(device/driver_settings.cpp)",
-     "H200, driver 580.159.04, 2026-11-23", "registers shown on a second run with CUDA_CACHE_DISABLE=0"},
-    {"pocl-renames", Implementation::pocl, "3.1",
-     "a kernel or an argument that has the name of a built-in function, such as step, max or length, is called "
-     "_cl_step: the headers rename",
-     Dealt::where_asked,
-     "the program is asked for its kernels (device/program.cpp); written_name takes the prefix off what it reports",
-     "PoCL 3.1, 2026-11-22", "CL_PROGRAM_KERNEL_NAMES of `kernel void step(global float* max) { *max = 1; }` is step"},
-    {"pocl-no-lines", Implementation::pocl, "3.1",
-     "a build with -g has no source lines for the code that runs: PoCL generates that function, and the debug "
-     "information names only the kernel in it",
-     Dealt::everywhere, "that function is named before PoCL makes machine code of it (device/pocl_lines.cpp)",
-     "PoCL 3.1, 2026-11-28: the bytes of 36 kernels are the same with and without",
-     "readelf --debug-dump=decodedline of a program.so that was built with -g names lines of the kernel's loop"},
-    {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
-     "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so a second build "
-     "compiles nothing",
-     Dealt::everywhere, "a build that took under 5 ms is `cached` in its record (run/cell/cell_prepare.cpp)",
-     "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty"},
-    {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
-     "its threads are not pinned, and Linux runs two of them on one core while another is idle: times double for a "
-     "launch or for a second",
-     Dealt::everywhere,
-     "pin_threads (device/driver_settings.cpp) sets POCL_AFFINITY, unless the user has, others run, or the process may "
-     "not use all cores",
-     "PoCL 3.1 on two idle cores of an EPYC VM, 2026-11-23",
-     "with POCL_AFFINITY=0 the times of `cllab run muladd_fma --device cpu` are those with 1"},
-    {"pocl-inline-assembly", Implementation::pocl, "5.0 (LLVM 16); not 3.1",
-     "inline assembly in a kernel trips an assertion of PoCL's compiler, at the first launch or query of the "
-     "binary. In a function that is not inlined it works",
-     Dealt::everywhere,
-     "the assembly of issue is in such a function (cl/issue.cl). A profile of CPUs runs in child processes "
-     "(app/commands/profile.cpp). Other kernels with assembly are launch_failed",
-     "PoCL 5.0+debian on a Xeon of 16 cores, 2026-11-23", "a kernel of which all is `__asm__ volatile(\"nop\");` runs",
-     [](const Device& d) { return d.driver.starts_with("5."); }},
-    {"nvidia-compile-cache", Implementation::nvidia, "580.159.04",
-     "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across "
-     "processes",
-     Dealt::everywhere,
-     "use_own_cache (device/driver_settings.cpp) gives each process an empty folder, unless the user has set "
-     "CUDA_CACHE_DISABLE",
-     "H200, driver 580.159.04", "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty"},
-    {"clover-binaries", Implementation::clover, "all", "the binary is Mesa's own serialised module without a magic",
-     Dealt::everywhere, "recognised as a fall-through by an ELF inside (inspect/binary/binary.cpp)", "Mesa sources",
-     "Clover was removed in Mesa 25"},
-};
+/// To which devices of its driver a quirk applies, where not to all.
+const std::map<std::string, bool (*)(const Device&)> applies_to{
+    {"rusticl-stub-timer", [](const Device& d) { return mesa_version(d) < 2400; }},
+    {"rusticl-group-32", [](const Device& d) { return mesa_version(d) < 2300; }},
+    {"rusticl-queues", [](const Device& d) { return mesa_version(d) < 2300; }},
+    {"llvmpipe-loop-65535", [](const Device& d) { return d.name.find("llvmpipe") != std::string::npos; }},
+    {"pocl-inline-assembly", [](const Device& d) { return d.driver.starts_with("5."); }}};
+
+/// Entries of quirks.txt: a name, and lines "field: text", of which each goes on in indented ones.
+std::vector<Quirk> read_quirks() {
+    static constexpr std::pair<const char*, std::string Quirk::*> fields[] = {
+        {"driver", &Quirk::driver},      {"versions", &Quirk::versions}, {"fault", &Quirk::fault},
+        {"dealt", &Quirk::dealt},        {"handling", &Quirk::handling}, {"seen", &Quirk::seen},
+        {"gone when", &Quirk::gone_when}};
+    std::vector<Quirk> out;
+    std::string* last = nullptr;
+    for (const auto& line : split(embedded("device/quirks.txt"), '\n')) {
+        const auto colon = line.find(": ");
+        if (line.starts_with("  "))
+            *last += line.substr(1);
+        else if (const auto* field = find_in(fields, line.substr(0, colon)))
+            *(last = &(out.back().**field)) = line.substr(colon + 2);
+        else if (!line.empty())
+            out.emplace_back().name = line;
+    }
+    return out;
+}
 
 }  // namespace
 
-const std::vector<Quirk>& quirks() { return all_quirks; }
+const std::vector<Quirk>& quirks() {
+    static const auto all = read_quirks();
+    return all;
+}
 
 std::vector<const Quirk*> quirks_of(const Device& device) {
     std::vector<const Quirk*> out;
     for (const auto& quirk : quirks()) {
-        if (is(device, quirk.implementation) && (!quirk.applies || quirk.applies(device))) out.push_back(&quirk);
+        const auto* applies = find_in(applies_to, quirk.name);
+        if (quirk.driver == model::name(device.implementation) && (!applies || (*applies)(device)))
+            out.push_back(&quirk);
     }
     return out;
 }

@@ -10,23 +10,19 @@
 
 namespace cllab::device {
 
+/// An entry of quirks.txt.
 struct Quirk {
-    enum class Dealt {
-        where_asked,  ///< code elsewhere asks has_quirk()
-        here,         ///< a function of this file, which `handling` names, knows the drivers that have it
-        everywhere,   ///< on every device, in the files that `handling` names
-        nowhere,      ///< nothing can be done about it but to show it
-    };
-
     std::string name;
-    model::Implementation implementation;
+    std::string driver;    ///< as model::name() calls the implementation
     std::string versions;  ///< which were seen, in words
     std::string fault;     ///< what it does
-    Dealt dealt;
-    std::string handling;                             ///< what is withheld or worked around, and where
-    std::string seen;                                 ///< where and when
-    std::string gone_when;                            ///< the command that shows the entry can go
-    bool (*applies)(const model::Device&) = nullptr;  ///< to which devices of that implementation; nullptr: to all
+    /// "where_asked": code elsewhere asks has_quirk(). "here": a function of this file, which `handling` names, knows
+    /// the drivers that have it. "everywhere": on every device, in the files that `handling` names. "nowhere": nothing
+    /// can be done about it but to show it.
+    std::string dealt;
+    std::string handling;   ///< what is withheld or worked around, and where
+    std::string seen;       ///< where and when
+    std::string gone_when;  ///< the command that shows the entry can go
 };
 
 const std::vector<Quirk>& quirks();

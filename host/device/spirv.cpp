@@ -10,7 +10,6 @@
 #include <span>
 
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 
 namespace cllab::device {

@@ -20,7 +20,7 @@ struct SpirvModule {
 /// unsigned. Never throws.
 SpirvModule read_spirv(std::string_view bytes);
 
-/// Of SPIR-V and PTX, written as a text (core/program_text.hpp); nothing for anything else. PTX has no names of
+/// Of SPIR-V and PTX, written as a text (core/kernel_text.hpp); nothing for anything else. PTX has no names of
 /// arguments and no types behind pointers: they are arg0, arg1, … and void*.
 std::optional<model::Introspection> kernels_of_program(const std::string& text);
 

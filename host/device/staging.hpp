@@ -11,7 +11,7 @@
 #include <span>
 
 #include "device/cl.hpp"
-#include "model/shared_bytes.hpp"
+#include "model/operation.hpp"
 
 namespace cllab::device {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "explain/constants.hpp"
+#include "model/device.hpp"
 #include "model/explanation.hpp"
-#include "model/limits.hpp"
 #include "model/result.hpp"
 
 namespace cllab::explain {
@@ -95,7 +95,7 @@ struct Place {
 /// through all of it; of NVIDIA's levels only the first has several. Nothing when no size is known.
 std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances);
 
-// --- What was counted, and of which code (counted_work.cpp, issue.cpp) -----------------------------------------------
+// --- What was counted, and of which code (bounds.cpp, issue.cpp) ----------------------------------------------------
 
 /// "counted by simulation of 2 of 4096 groups".
 std::string source_of(const Counts& counts);

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 
+#include "core/table.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/constants.hpp"
+#include "model/warning.hpp"
+
 namespace cllab::explain {
 namespace {
 
@@ -89,5 +95,90 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
 }
 
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
+
+namespace {
+
+double metric(const Record& record, const std::string& wanted, const std::string& unit) {
+    for (const auto& [name, value] : record.metrics)
+        if (name == wanted && value.unit == unit) return value.value;
+    return 0;
+}
+
+/// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region
+/// that was read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB,
+/// before the cache.
+std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
+    double most = 0;
+    std::string last;
+    for (const auto& f : figures) {
+        if (f.unit != "byte" || !glob_match("latency.*l?.size", f.id)) continue;
+        const auto chase = f.id.substr(0, f.id.size() - std::string("l1.size").size());
+        const bool beyond =
+            std::ranges::any_of(figures, [&](const auto& g) { return g.id == chase + "memory.latency"; });
+        if (beyond) most = std::max(most, f.high);
+        if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
+    }
+    // A level behind the last one whose size was told: the last level is known not to be known.
+    for (const auto& id : absent)
+        if (glob_match("latency.l?.size", id) && id > last) return 0;
+    if (most == 0) return 0;  // a sweep of the bandwidth alone may have ended in the second of three levels
+    for (const auto& f : figures)
+        if (glob_match("bandwidth.l?.size", f.id)) most = std::max(most, f.value);
+    return most > 0 && most < 1e15 ? static_cast<std::uint64_t>(most) : 0;
+}
+
+}  // namespace
+
+Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
+                 const Device& device) {
+    Limits out;
+    out.utc = utc;
+    out.figures = figures;
+    out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
+    out.units = device.compute_units;
+    if (const auto* counted = out.find("fma.units"); out.units == 0 && counted)
+        out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
+    out.units = std::max(1u, out.units);
+    out.compute_capability = device.compute_capability;
+    bool swept = false;
+    for (const auto& f : figures) {
+        if (f.id == "fma.peak.float") out.float_peak = f.value;
+        if (f.id == "fma.peak.double") out.double_peak = f.value;
+        if (f.id == "launch.empty.item") out.empty_launch_seconds = f.value;
+        // Without the sweep through the levels, memory is all that was seen, and a cache may well be faster.
+        swept = swept || glob_match("bandwidth.l?.rate", f.id);
+        if (f.unit == "B/s" && f.value > out.bandwidth) {
+            out.bandwidth = f.value;
+            out.bandwidth_name = f.name;
+        }
+    }
+    if (!swept) out.bandwidth = 0;
+    out.last_level_bytes = last_level_of(figures, absent);
+    return out;
+}
+
+std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch) {
+    const auto sentence = [&](const std::string& figure, const std::string& limit) {
+        return warning(Warning::beyond_peak,
+                       figure + ", but the profile of " + limits.utc + " measured " + limit +
+                           "; the kernel skips work, the clock is wrong, or the profile was disturbed");
+    };
+    const auto* const axis = find_in(record.point, "type");
+    const std::string type = axis ? *axis : "float";  // that a family computes in
+    const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
+    const double flops = metric(record, "flops", "FLOP/s");
+    if (peak > 0 && flops > alike * peak)
+        return sentence("it computes " + format_rate(flops, "FLOP/s"),
+                        "a " + type + " peak of " + format_rate(peak, "FLOP/s"));
+    const double bandwidth = metric(record, "bandwidth", "B/s");
+    if (limits.bandwidth > 0 && bandwidth > alike * limits.bandwidth)
+        return sentence("it moves " + format_rate(bandwidth, "B/s"),
+                        format_rate(limits.bandwidth, "B/s") + " at most (" + limits.bandwidth_name + ")");
+    if (one_launch && record.time && limits.empty_launch_seconds > 0 &&
+        record.time->median < least_of_empty_launch * limits.empty_launch_seconds)
+        return sentence("it takes " + format_seconds(record.time->median),
+                        format_seconds(limits.empty_launch_seconds) + " for an empty kernel");
+    return std::nullopt;
+}
 
 }  // namespace cllab::explain

@@ -4,9 +4,7 @@
 #include <cctype>
 
 #include "core/grouped.hpp"
-#include "core/includes.hpp"
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data/structs.hpp"

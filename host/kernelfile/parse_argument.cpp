@@ -8,7 +8,7 @@
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/structs.hpp"
 #include "kernelfile/piece.hpp"
-#include "model/pixel_format.hpp"
+#include "model/operation.hpp"
 
 namespace cllab::kernelfile {
 namespace {

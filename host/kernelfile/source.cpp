@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/includes.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "device/spirv.hpp"
 #include "kernelfile/data/data.hpp"

@@ -32,7 +32,7 @@ struct SourceFile {
 SourceFile read_source(Snapshot snapshot);
 
 /// The text of `file` with what it includes from its own folder, from `folders` and from the current folder in its
-/// place, and lab.h in that of "lab.h" (core/includes.hpp). The files are added to `file.read`. Throws Error(usage).
+/// place, and lab.h in that of "lab.h" (core/kernel_text.hpp). The files are added to `file.read`. Throws Error(usage).
 model::Text whole_text(SourceFile& file, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace cllab::kernelfile

@@ -1,4 +1,4 @@
-// What a compiler says of a kernel's parameters: plain data, found by device/introspect.cpp.
+// What a compiler says of a kernel's parameters: plain data, found by device/program.cpp.
 #pragma once
 
 #include <array>

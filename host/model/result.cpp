@@ -1,7 +1,10 @@
 #include "model/result.hpp"
 
+#include "core/table.hpp"
 #include "core/text.hpp"
-#include "model/rankable.hpp"
+#include "model/device.hpp"
+#include "model/explanation.hpp"
+#include "model/regression.hpp"
 
 namespace cllab::model {
 
@@ -32,5 +35,38 @@ std::optional<Turns> turns_of(const Record& record) {
     if (record.schema < 2 || !record.time) return std::nullopt;
     return Turns{record.run.id, record.run.order.comparison, record.time->batch};
 }
+
+// What enumerations are called in records and on pages: each list in the order of its enumeration.
+
+namespace {
+
+constexpr std::array status_names{"ok",           "unsupported", "build_failed", "launch_failed",
+                                  "wrong_result", "timed_out",   "disagree"};
+constexpr std::array device_names{"cpu", "gpu", "accelerator", "other"};
+constexpr std::array implementation_names{"pocl",    "nvidia", "amd",      "intel-cpu", "intel-gpu",
+                                          "rusticl", "clover", "oclgrind", "other"};
+constexpr std::array better_names{"lower", "higher", "neither"};
+constexpr std::array verdict_names{"faster", "slower", "same", "undecided", "same code"};
+constexpr std::array change_names{"newly wrong",   "newly failing", "other results", "slower",    "other code",
+                                  "still failing", "undecided",     "incomparable",  "vanished",  "new",
+                                  "fixed",         "faster",        "same",          "same code", "unsupported"};
+constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady"};
+
+static_assert(name_in(status_names, Status::disagree) && name_in(device_names, DeviceType::other) &&
+              name_in(implementation_names, Implementation::other) && name_in(better_names, Better::neither) &&
+              name_in(verdict_names, Verdict::same_code) && name_in(change_names, CellChange::unsupported) &&
+              name_in(limit_names, Limit::unsteady));
+
+}  // namespace
+
+const char* name(Status status) { return name_in(status_names, status); }
+const char* name(DeviceType type) { return name_in(device_names, type); }
+const char* name(Implementation implementation) { return name_in(implementation_names, implementation); }
+const char* name(Better better) { return name_in(better_names, better); }
+const char* name(Verdict verdict) { return name_in(verdict_names, verdict); }
+const char* name(CellChange change) { return name_in(change_names, change); }
+const char* name(Limit limit) { return name_in(limit_names, limit); }
+
+std::optional<Status> status_from(std::string_view text) { return named<Status>(status_names, text); }
 
 }  // namespace cllab::model

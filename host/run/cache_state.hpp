@@ -9,8 +9,8 @@
 #include <string>
 
 #include "device/session.hpp"
+#include "model/device.hpp"
 #include "model/experiment.hpp"
-#include "model/limits.hpp"
 
 namespace cllab::run {
 

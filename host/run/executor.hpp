@@ -1,15 +1,24 @@
 // VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Tells of its events; never prints.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
+#include <future>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/random.hpp"
 #include "device/session.hpp"
+#include "run/cell/cell_sampling.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
 
@@ -51,5 +60,89 @@ std::uint64_t host_memory_bytes();
 /// see inspect::claim_device_folder.
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,
                                   const model::Cell& cell);
+
+// The cells of a run: who takes the next sample, which the cells of one comparison do in turns, so that drift hits them
+// alike, and who is between his measurement and his record.
+
+struct CellRun {
+    std::size_t index = 0;  ///< in its comparison
+    std::unique_ptr<CellState> state;
+    std::unique_ptr<Sampling> sampling{};
+    bool prepared = false;
+};
+using Cells = std::vector<CellRun>;
+
+/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here
+/// until their code has been read by the thread that does it, while the next ones are built and measured.
+class FinishQueue {
+public:
+    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
+    FinishQueue(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
+
+    void add(CellRun cell, std::function<void(CellRun&)> end) {
+        count(cell, 1);
+        waiting_.push_back({std::move(cell), std::move(end)});
+        while (!waiting_.empty() && (!wait_ || is_full() || is_read(waiting_.front().cell))) end_first();
+    }
+    /// All of them, also when the ending of one throws: the first such exception is thrown then.
+    void end_all() {
+        std::exception_ptr trouble;
+        while (!waiting_.empty()) {
+            try {
+                end_first();
+            } catch (...) {
+                if (!trouble) trouble = std::current_exception();
+            }
+        }
+        if (trouble) std::rethrow_exception(trouble);
+    }
+
+private:
+    struct Waiting {
+        CellRun cell;
+        std::function<void(CellRun&)> end;
+    };
+    static constexpr std::size_t most = 16;
+
+    void count(const CellRun& cell, double sign) {
+        if (!cell.prepared) return;
+        on_host_ += sign * data_bytes(cell.state->setup);
+        on_device_ += sign * cell.state->device_bytes;
+    }
+    bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
+    static bool is_read(const CellRun& cell) {
+        if (!cell.state) return false;
+        const auto& code = cell.state->code;
+        return !code.valid() || code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    void end_first() {
+        auto first = std::move(waiting_.front());
+        waiting_.pop_front();
+        count(first.cell, -1);
+        first.end(first.cell);
+    }
+
+    bool wait_;
+    double most_of_device_, most_of_host_ = std::min(static_cast<double>(host_memory_bytes()) / 32, 2.0 * (1 << 30));
+    std::deque<Waiting> waiting_;
+    double on_host_ = 0, on_device_ = 0;
+};
+
+/// What the comparisons of one run have in common.
+struct Running {
+    device::Session& session;
+    Instruments& instruments;
+    const RunRequest& request;
+    const std::set<CellNumber>& finished;
+    FinishQueue& finish_queue;
+    const Events& events;
+    std::size_t prepared = 0;  ///< cells
+};
+
+/// Samples the cells of comparison `number` until each knows its time or has no more to spend; the yardsticks that were
+/// begun are sampled between.
+void sample_until_known(const Running& run, std::size_t number, Cells& cells);
+/// Those of one arrangement, for as long as the settings say.
+void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random);
 
 }  // namespace cllab::run

@@ -14,7 +14,6 @@
 #include "model/experiment.hpp"
 #include "run/cache_state.hpp"
 #include "run/conditions/reference.hpp"
-#include "run/conditions/yardstick.hpp"
 
 namespace cllab::run {
 
@@ -26,21 +25,16 @@ public:
     template <typename Make>
     std::shared_future<Result> find_or_make(std::string key, std::launch when, Make make) {
         const auto found = std::ranges::find(results_, key, &Entry::first);
-        if (found != results_.end()) {
-            ++found_again_;
-            return found->second;
-        }
+        if (found != results_.end()) return found->second;
         if (results_.size() == most_) results_.pop_front();
         results_.emplace_back(std::move(key), std::async(when, std::move(make)).share());
         return results_.back().second;
     }
-    unsigned found_again() const { return found_again_; }
 
 private:
     using Entry = std::pair<std::string, std::shared_future<Result>>;
     std::size_t most_;
     std::deque<Entry> results_;
-    unsigned found_again_ = 0;
 };
 
 class Programs {
@@ -51,7 +45,6 @@ public:
     Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
     std::shared_future<device::Built> build(const std::string& source, const std::string& options);
     bool builds_ahead() const { return ahead_; }
-    unsigned shared() const { return recent_.found_again(); }  ///< calls that found what an earlier one had begun
 
 private:
     device::Session& session_;
@@ -67,7 +60,6 @@ public:
     /// As inspect::read_code: in a thread of its own, or by the first get() when not `beside`. The device that
     /// the request refers to outlives it.
     std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool beside);
-    unsigned remembered() const { return recent_.found_again(); }  ///< calls that found what an earlier one had read
 
 private:
     Recent<inspect::Analysis> recent_{64};  ///< of the cells that wait for theirs, some have several kernels

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "core/grouped.hpp"
-#include "core/includes.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -167,7 +167,6 @@ BOOST_AUTO_TEST_CASE(the_code_of_each_kernel_that_a_cell_launches_is_read_beside
                                      two_launches, &as_gpu(), {}, false, &kept);
     BOOST_REQUIRE((records.size() == 1u && records[0].status == Status::ok));
     BOOST_TEST(!records[0].code.fingerprint.empty());
-    BOOST_TEST(kept.code.remembered() >= 2u, "at the end both were found");
 }
 
 BOOST_AUTO_TEST_CASE(a_comparison_that_would_begin_after_the_end_of_the_run_is_left_out) {
@@ -189,7 +188,6 @@ BOOST_AUTO_TEST_CASE(one_text_with_the_same_options_is_built_once) {
         BOOST_TEST(first.ok);
         BOOST_TEST((first.program() == again.program()));
         BOOST_TEST((first.program() != other.program()));
-        BOOST_TEST(programs.shared() == 1u);
     }
 }
 

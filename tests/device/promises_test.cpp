@@ -1,9 +1,8 @@
 // A device that lists an extension, or defines its macro, and lacks what it adds.
-#include "device/promises.hpp"
-
 #include <boost/test/unit_test.hpp>
 
 #include "bench.hpp"
+#include "device/program.hpp"
 
 using namespace cllab;
 using cllab::test::body;

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "device/spirv.hpp"
 #include "kernelfile/data/data.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "app/errors.hpp"
+#include "app/program.hpp"
 
 BOOST_AUTO_TEST_SUITE(app_errors)
 

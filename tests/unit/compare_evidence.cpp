@@ -6,7 +6,6 @@
 #include <random>
 #include <vector>
 
-#include "compare/family_test.hpp"
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
 

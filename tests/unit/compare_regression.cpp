@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "compare/family_test.hpp"
+#include "compare/verdict.hpp"
 #include "core/random.hpp"
 #include "unit/noise.hpp"
 

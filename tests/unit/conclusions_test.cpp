@@ -6,7 +6,7 @@
 
 #include "app/commands/profile.hpp"
 #include "app/commands/tune.hpp"
-#include "app/comparing/measure.hpp"
+#include "app/commands/why.hpp"
 #include "app/screen/streams.hpp"
 #include "explain/peaks.hpp"
 #include "portrait/probes.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/hash.hpp"
-#include "core/includes.hpp"
+#include "core/kernel_text.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 

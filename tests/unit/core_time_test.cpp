@@ -1,6 +1,4 @@
 // Cores that others had while a cell was measured: what is read of them, and what a bound makes of it.
-#include "run/conditions/core_time.hpp"
-
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +6,8 @@
 
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
-#include "model/rankable.hpp"
+#include "model/result.hpp"
+#include "run/conditions/conditions.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_time)

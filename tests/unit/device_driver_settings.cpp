@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/own_folder.hpp"
+#include "core/reading.hpp"
 #include "device/driver_settings.hpp"
 
 using namespace cllab;

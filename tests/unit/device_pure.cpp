@@ -160,8 +160,11 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(quirk_table)
 
 BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it_can_go) {
-    std::set<std::string> names;
+    std::set<std::string> names, drivers;
+    for (int i = 0; i <= static_cast<int>(Implementation::other); ++i)
+        drivers.insert(model::name(static_cast<Implementation>(i)));
     for (const auto& q : device::quirks()) {
+        BOOST_TEST(drivers.contains(q.driver), q.name);
         BOOST_TEST(names.insert(q.name).second, q.name);
         for (const auto* field : {&q.versions, &q.fault, &q.handling, &q.seen, &q.gone_when})
             BOOST_TEST(!field->empty(), q.name);

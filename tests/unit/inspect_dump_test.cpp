@@ -12,7 +12,6 @@
 #include "inspect/tools/disassemble.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/instruments.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_dump)
@@ -78,27 +77,6 @@ BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_ker
     BOOST_TEST(none.best()->code.name == "_pocl_kernel_vadd_workgroup");
     const auto loop = shown("\xe8\x03\0\0\0\xeb\xf9\xc3"s);  // calls it again and again
     BOOST_TEST(loop.best()->code.name == "_pocl_kernel_vadd_workgroup");
-}
-
-BOOST_AUTO_TEST_CASE(code_is_read_once_for_cells_that_share_it_and_anew_for_any_difference) {
-    for (const bool beside : {false, true}) {
-        const TempFolder temp;
-        cllab::run::CodeMemo memo;
-        const auto read = [&](const auto& what) { return memo.read(what, beside).get().stats; };
-        const auto first = read(request(temp.path(), "one"));
-        BOOST_TEST(read(request(temp.path(), "one")) == first);
-        BOOST_TEST(memo.remembered() == 1u);
-        read(request(temp.path(), "two"));
-        read(request(temp.path(), "one", cllab::model::Extent(64)));
-        const std::string one = "one";
-        auto other = request(temp.path(), one);
-        other.build_log = "another log";
-        read(other);
-        BOOST_TEST(memo.remembered() == 1u);
-        for (int i = 0; i < 64; ++i) read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
-        read(request(temp.path(), "one"));
-        BOOST_TEST(memo.remembered() == 1u);  // only so many are kept
-    }
 }
 
 BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {

@@ -10,7 +10,7 @@
 
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/drawn_data.hpp"
-#include "model/pixel_format.hpp"
+#include "model/operation.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_drawn_data)
 

@@ -18,10 +18,9 @@
 #include "app/processes/worker.hpp"
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
-#include "core/own_folder.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/rounds.hpp"
+#include "run/executor.hpp"
 
 namespace fs = std::filesystem;
 using namespace cllab;

@@ -1,8 +1,7 @@
 // Compiled programs as texts, and the kernels of SPIR-V modules and PTX.
-#include "core/program_text.hpp"
-
 #include <boost/test/unit_test.hpp>
 
+#include "core/kernel_text.hpp"
 #include "device/spirv.hpp"
 #include "inspect/binary/binary.hpp"
 

@@ -2,10 +2,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "explain/limits.hpp"
+#include "explain/limiter.hpp"
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
-#include "run/conditions/yardstick.hpp"
+#include "run/conditions/reference.hpp"
 #include "run/kernel_source.hpp"
 #include "unit/probe.hpp"
 #include "unit/report_records.hpp"

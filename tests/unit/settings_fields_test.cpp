@@ -1,9 +1,8 @@
 // Settings that go to a process which was begun before them: every field crosses, or is known to stay.
-#include "run/settings_fields.hpp"
-
 #include <boost/test/unit_test.hpp>
 
 #include "app/processes/protocol.hpp"
+#include "run/request.hpp"
 
 BOOST_AUTO_TEST_SUITE(settings_fields)
 

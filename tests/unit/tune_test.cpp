@@ -1,5 +1,3 @@
-#include "model/tune.hpp"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "model/registry.hpp"
+#include "model/search.hpp"
 #include "unit/tuned_family.hpp"
 
 BOOST_AUTO_TEST_SUITE(tuning)

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "explain/limits.hpp"
+#include "explain/limiter.hpp"
 #include "model/work.hpp"
 #include "unit/probe.hpp"
 #include "unit/why_cells.hpp"

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/files/image_file.hpp"
-#include "app/processes/oclgrind.hpp"
+#include "app/processes/simulation.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "device/program.hpp"
 #include "inspect/tools/tool.hpp"

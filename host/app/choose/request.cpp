@@ -12,7 +12,6 @@
 #include "core/text.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/limiter.hpp"
-#include "explain/limits.hpp"
 #include "kernelfile/description.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"

@@ -6,12 +6,11 @@
 
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/errors.hpp"
+#include "app/program.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "device/spirv.hpp"

@@ -21,6 +21,9 @@ struct OptionGroup {
 /// An option stands in one group at most, whichever commands have it; the help has those in none at its end.
 const std::vector<OptionGroup>& option_groups();
 
+/// What options.txt says of an option of the command: behind a line "--OPTION of COMMAND ...", else "--OPTION".
+std::string option_text(const std::string& command, const std::string& option);
+
 /// The options as --help prints them: the first sentence of those used most, or all of them under their groups' titles.
 std::string options_text(const std::vector<Row>& options, Detail detail);
 /// Up to the first full stop behind which a sentence begins.
@@ -34,6 +37,8 @@ struct Manual {
     std::string usage, about, example;
     bool passes_on = false;  ///< what stands behind `--` is for another program
 };
+/// With the description and the example of commands/NAME.txt: paragraphs, and behind a line "Example:" the example.
+Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage);
 
 struct Command {
     Manual manual;
@@ -87,6 +92,8 @@ template <class Of>
 Command make_command(Manual manual, const Rows<Of>& rows, const std::function<void(Of&)>& check,
                      const std::function<int(const Of&)>& run) {
     Command out{std::move(manual), rows.rows(), {}};
+    for (auto& row : out.options)
+        if (row.about.empty()) row.about = option_text(out.manual.name, row.long_name());
     out.run = [manual = out.manual, options = out.options, rows, check, run](const Strings& argv, Strings words) {
         const auto read = read_words(manual, options, std::move(words));
         if (read.help) return print_help(help_text(manual.name, detail_of(read.positional)));

@@ -1,3 +1,5 @@
+#include "app/commandline/help.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,11 +7,12 @@
 #include <sstream>
 
 #include "app/commandline/command.hpp"
-#include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
 
 namespace cllab::app {
@@ -53,6 +56,13 @@ std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {
 }
 
 bool screen_is_short(const std::vector<Row>& options) { return options.size() > few; }
+
+/// A paragraph is one line: the screen's width wraps it.
+std::string joined_lines(std::string text) {
+    for (std::size_t i = 1; i + 1 < text.size(); ++i)
+        if (text[i] == '\n' && text[i - 1] != '\n' && text[i + 1] != '\n') text[i] = ' ';
+    return text;
+}
 
 /// Paragraphs, with empty lines between.
 std::string wrapped(const std::string& text) {
@@ -153,6 +163,35 @@ Strings command_names() {
     return mapped(commands(), [](const auto& command) { return command.manual.name; });
 }
 
+Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage) {
+    const std::string text{embedded("app/commands/" + name + ".txt")}, between = "\n\nExample:\n";
+    const auto end = text.find(between);
+    const auto example = text.substr(end + between.size());
+    return {std::move(name),
+            std::move(synopsis),
+            std::move(summary),
+            std::move(usage),
+            joined_lines(text.substr(0, end)),
+            example.substr(0, example.size() - 1)};
+}
+
+std::string option_text(const std::string& command, const std::string& option) {
+    std::string general;
+    const std::string text{embedded("app/commandline/options.txt")};
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 2) {
+        end = std::min(text.find("\n\n", at), text.size() - 1);
+        const auto entry = text.substr(at, end - at);
+        const auto head = split(entry.substr(0, entry.find('\n')), ' ');
+        if (head.front() != "--" + option) continue;
+        const auto about = joined_lines(entry.substr(entry.find('\n') + 1));
+        if (head.size() == 1)
+            general = about;
+        else if (std::ranges::find(head, command) != head.end())
+            return about;
+    }
+    return general;
+}
+
 std::string help_of(const Command& command, Detail detail) {
     const auto& manual = command.manual;
     const bool whole = detail == Detail::all;
@@ -183,6 +222,56 @@ std::string help_text(const std::string& topic, Detail detail) {
         throw Error(Blame::usage, "there is no command and no topic '", topic, "'; possible are ", join(known, ", "),
                     or_did_you_mean(topic, known));
     return out;
+}
+
+const std::vector<ExitStatus> exit_statuses{
+    {0, "every cell is ok or unsupported; report: there is a record"},
+    {1, "a cell is wrong, or did not build, launch or end"},
+    {2, "the command line or an input file is wrong, or nothing matched"},
+    {3, "no platform, no such device, a lost device, or a file that cannot be written"},
+    {4, "regress: something is slower than the threshold allows, or gives other results"},
+    {5, "regress: something cannot be compared, or leans beyond the threshold; with --strict, is undecided"},
+    {130, "interrupted; finished cells are kept and printed"}};
+
+namespace {
+
+std::string beside(const std::string& name, std::size_t room, const std::string& meaning) {
+    return report::wrap_beside("  " + name + std::string(room - name.size() + 2, ' '), meaning, help_width);
+}
+
+/// The text with a list in the place of a line.
+std::string with_list(std::string text, const std::string& line, const std::string& list) {
+    return text.replace(text.find(line), line.size(), list);
+}
+
+}  // namespace
+
+std::string Topic::text() const {
+    std::string list, page{embedded(std::string("app/commandline/topics/") + name + ".txt")};
+    if (name == std::string("columns")) {
+        for (const auto& [column, meaning] : report::column_meanings()) list += beside(column, 10, meaning);
+        return with_list(page, "{columns}\n", list);
+    }
+    if (name == std::string("statuses")) {
+        for (const auto& [status, meaning] : exit_statuses) list += beside(std::to_string(status), 3, meaning);
+        return with_list(page, "{statuses}\n", list);
+    }
+    return page;
+}
+
+const std::vector<Topic>& topics() {
+    static const std::vector<Topic> all{
+        {"kernel-file", "your own kernels: the whole grammar"},
+        {"data", "what its arguments are given: random data of many kinds, files, images"},
+        {"sequences", "several of your own kernels as one operation"},
+        {"proof", "what your own kernel's results are held against"},
+        {"axes", "what a kernel is run with, and ranges of it"},
+        {"devices", "how to select one, and whether its timer is trusted"},
+        {"columns", "what each column of the table means"},
+        {"statuses", "of cells, and exit statuses"},
+        {"method", "where a number comes from"},
+        {"terms", "a glossary"}};
+    return all;
 }
 
 }  // namespace cllab::app

@@ -15,7 +15,7 @@ namespace cllab::app {
 struct Row {
     std::string name;         ///< long name, and a short one behind a comma: "kernel,k"
     std::string value;        ///< what --help calls the value; empty: a switch
-    std::string about;        ///< sentences
+    std::string about;        ///< sentences; empty: those of options.txt
     std::string otherwise{};  ///< the default that --help shows
     bool repeats = false;
     std::string alone{};  ///< the value where none stands behind it
@@ -58,22 +58,23 @@ public:
         entries_.push_back({std::move(row), std::move(take)});
         return *this;
     }
-    Rows& flag(std::string name, bool Of::*to, std::string about) {
+    Rows& flag(std::string name, bool Of::*to, std::string about = "") {
         return add({std::move(name), "", std::move(about)}, [to](Of& of, const std::string&) { of.*to = true; });
     }
-    Rows& text(std::string name, std::string value, std::string Of::*to, std::string about) {
+    Rows& text(std::string name, std::string value, std::string Of::*to, std::string about = "") {
         return add({std::move(name), std::move(value), std::move(about), defaults().*to},
                    [to](Of& of, const std::string& text) { of.*to = text; });
     }
-    Rows& word(std::string name, std::string value, const Strings& possible, std::string Of::*to, std::string about) {
+    Rows& word(std::string name, std::string value, const Strings& possible, std::string Of::*to,
+               std::string about = "") {
         return add({name, std::move(value), std::move(about), defaults().*to},
                    [name, to, possible](Of& of, const std::string& text) { of.*to = word_of(name, text, possible); });
     }
-    Rows& list(std::string name, std::string value, Strings Of::*to, std::string about) {
+    Rows& list(std::string name, std::string value, Strings Of::*to, std::string about = "") {
         return add({std::move(name), std::move(value), std::move(about), "", true},
                    [to](Of& of, const std::string& text) { (of.*to).push_back(text); });
     }
-    Rows& named(std::string name, std::string value, Pairs Of::*to, std::string about) {
+    Rows& named(std::string name, std::string value, Pairs Of::*to, std::string about = "") {
         const auto option = name.substr(0, name.find(','));
         return add({std::move(name), std::move(value), std::move(about), "", true},
                    [option, to](Of& of, const std::string& text) { add_named(option, text, of.*to); });
@@ -86,13 +87,13 @@ public:
         return add({"seed", "N", std::move(about)}, [](Of& of, const std::string& text) { of.seed = seed_of(text); });
     }
     template <class Member>  // unsigned, or one that may be absent
-    Rows& whole(std::string name, std::string value, Range range, Member to, std::string about) {
+    Rows& whole(std::string name, std::string value, Range range, Member to, std::string about = "") {
         return add({name, std::move(value), std::move(about)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = whole_of(name, text, range); });
     }
     template <class Member>  // double, or one that may be absent
     Rows& number(std::string name, std::string value, Range range, Member to, std::string otherwise,
-                 std::string about) {
+                 std::string about = "") {
         return add({name, std::move(value), std::move(about), std::move(otherwise)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = number_of(name, text, range); });
     }

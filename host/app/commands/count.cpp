@@ -1,18 +1,8 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/processes/runner.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/processes/simulation.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
 #include "count/simulated.hpp"
 #include "explain/advice.hpp"
-#include "report/records/json.hpp"
-#include "report/table/layout.hpp"
-#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -100,12 +90,10 @@ Rows<CountOptions> count_rows() {
         .with(text_rows())
         .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
                "Work-items that execute together: 32 on NVIDIA, 64 on AMD's GCN and CDNA. Default: 32.")
-        .text("vs", "PATTERN", &CountOptions::versus,
-              "Counts this variant, too, and says of two what differs most. A value that begins with '-' is build "
-              "options: --vs=-cl-mad-enable counts each variant without and with them.")
-        .number(
-            "count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
-            "Processor time per operation. A longer simulation counts fewer groups, or a smaller point of the axes.")
+        .text("vs", "PATTERN", &CountOptions::versus)
+        .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
+                "Processor time per operation. A longer simulation counts fewer groups, or a smaller point of the "
+                "axes.")
         .text("json", "FILE", &CountOptions::json,
               "Writes one JSON line per kernel; tools/counts.schema.json describes it.")
         .with(process_rows())
@@ -117,27 +105,8 @@ Rows<CountOptions> count_rows() {
 
 Command count_command() {
     return make_command<CountOptions>(
-        {.name = "count",
-         .synopsis = "PATTERN...",
-         .summary = "what a kernel executes, counted in a simulator",
-         .usage = "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]",
-         .about =
-             "Counts what kernels execute: operations, bytes, sectors per request, bank conflicts, divergence, "
-             "atomics, and dependent chains. Nothing is declared, and no device is needed: the launch runs in the "
-             "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ. With two "
-             "kernels, the last line says what differs most.\n\n"
-             "The launch has its true size, and some of its groups are simulated: the first, the last, the middle "
-             "one, and pairs drawn at random. More pairs are drawn where groups differ. A mean over drawn groups "
-             "has half of its 95 % confidence interval beside it (Student's t over pairs): 1235 ± 60. A range in "
-             "brackets is over the counted groups. 'not known' means that the counted groups do not bound the "
-             "figure: the budget ended before two pairs, or no counted group ran the code. Different bytes are the"
-             " bytes that the launch touches, each counted once; they are known if all groups were counted. Memory"
-             " moves in sectors of 32 bytes; the minimum for as many bytes is in parentheses. Each variant is "
-             "counted at its first point unless --axis says otherwise. Every launch of an operation is counted; "
-             "launches that execute the same "
-             "are listed once.\n\nThe counts are of the text as clang compiles it. A device's compiler may "
-             "remove, unroll or combine operations, and registers may spill. Caches are not simulated.",
-         .example = "cllab count my.cl:transpose_* --axis n=8192"},
+        manual_of("count", "PATTERN...", "what a kernel executes, counted in a simulator",
+                  "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]"),
         count_rows(),
         [](CountOptions& options) {
             need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");

@@ -1,20 +1,10 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed; `cllab` alone names
 // them.
-#include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/processes/runner.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/screen/devices_page.hpp"
-#include "app/screen/streams.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
@@ -22,7 +12,6 @@
 #include "device/session.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
-#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {

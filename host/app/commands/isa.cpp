@@ -15,7 +15,7 @@
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
@@ -261,26 +261,13 @@ void check_isa(IsaOptions& options) {
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
-        .list("target,t", "T", &IsaOptions::targets,
-              "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats; several targets make "
-              "one table.")
+        .list("target,t", "T", &IsaOptions::targets)
         .flag("targets", &IsaOptions::list_targets,
               "Lists the processors, what this machine can produce for each, and which packages would enable the rest.")
-        .text("vs", "PATTERN", &IsaOptions::versus,
-              "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
-              "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
-        .flag("hot", &IsaOptions::hot,
-              "Shows only the code that runs, with the share of each loop and path. CPU: runs the kernel for a second "
-              "and samples addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "
-              "driver and counts executions. Elsewhere: the loop or path that accounts for the declared work, if there "
-              "is exactly one. With --vs: the hot code of both sides, side by side.")
-        .flag("source", &IsaOptions::source,
-              "Prints each source line above its instructions. The lines come from a second build with line "
-              "information; they are shown only if its code is the same.")
-        .flag("live", &IsaOptions::live,
-              "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
-              "first. Knows GCN and SASS. Prints `unknown` after calls and after instructions without a "
-              "rule. With --hot: only the code that runs. With --summary: only the maximum.")
+        .text("vs", "PATTERN", &IsaOptions::versus)
+        .flag("hot", &IsaOptions::hot)
+        .flag("source", &IsaOptions::source)
+        .flag("live", &IsaOptions::live)
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")
         .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")
@@ -299,16 +286,8 @@ Rows<IsaOptions> isa_rows() {
 
 Command isa_command() {
     return make_command<IsaOptions>(
-        {"isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
-         "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
-         "Prints the machine code of each variant with its registers, instruction classes, and counts per loop "
-         "iteration. With --target it compiles for a device that need not be here; without it, it builds and verifies "
-         "on a device.\n\nText and options are those of `cllab run`. Each variant is shown at its first point unless "
-         "--axis says otherwise. A FILE is a kernel file (my.cl:kernel) or a program binary: PTX, cubin, code object, "
-         "PoCL's, SPIR-V and others, recognized by their bytes. program.ptx:kernel is one kernel of it.",
-         "cllab isa saxpy_w128 --target gfx900 --target sm_80\n  kernel      target  registers  spills               "
-         "occupancy  inner loop\n  saxpy_w128  gfx900         11       0  10 wavefronts per SIMD           -\n  "
-         "saxpy_w128  sm_80          18       0         64 warps per SM           -"},
+        manual_of("isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
+                  "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]"),
         isa_rows(), check_isa, run_isa);
 }
 

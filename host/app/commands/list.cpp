@@ -1,17 +1,7 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/screen/streams.hpp"
-#include "core/text.hpp"
+#include "app/commands/command_file.hpp"
 #include "model/registry.hpp"
-#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {

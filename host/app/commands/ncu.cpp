@@ -1,27 +1,13 @@
 // `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the
 // program binary is launched once more through the CUDA driver, with the cell's own arguments, in a child process under
 // Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
-#include <fmt/format.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/processes/runner.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
+#include "app/commands/command_file.hpp"
 #include "core/stats.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/records/json.hpp"
 
 namespace cllab::app {
 namespace {
@@ -195,9 +181,7 @@ Rows<NcuOptions> ncu_rows() {
     Rows<NcuOptions> rows;
     rows.with(choice_rows())
         .with(kernel_file_rows())
-        .text("export", "DIR", &NcuOptions::exports_to,
-              "Writes the launch to DIR/<kernel> for a machine that has the profiler, and counts nothing here. The "
-              "folder has the PTX, the arguments, and a C++ program of one file that launches it.")
+        .text("export", "DIR", &NcuOptions::exports_to)
         .with(text_rows())
         .text("json", "FILE", &NcuOptions::json, "Writes one JSON line per cell with all counters.")
         .with(process_rows())
@@ -208,22 +192,11 @@ Rows<NcuOptions> ncu_rows() {
 }  // namespace
 
 Command ncu_command() {
+    auto manual = manual_of("ncu", "PATTERN...", "hardware counters of OpenCL kernels on NVIDIA",
+                            "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]");
+    manual.passes_on = true;
     return make_command<NcuOptions>(
-        {.name = "ncu",
-         .synopsis = "PATTERN...",
-         .summary = "hardware counters of OpenCL kernels on NVIDIA",
-         .usage = "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
-         .about =
-             "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers do not see OpenCL, so "
-             "cllab launches the kernel's PTX again through the CUDA driver, under Nsight Compute (ncu).\n\nThe launch "
-             "has the cell's own arguments, and cllab checks its result. The page shows its time beside OpenCL's. Each "
-             "variant is counted at its first point unless --axis says otherwise. Kernels with images or __local "
-             "arguments, and operations of several launches, cannot be launched this way. Options behind -- replace "
-             "the choice of counters and print ncu's own page. With --json the record has the counters, and `cllab "
-             "why` explains the time by them. The profiler may take four times --timeout.",
-         .example = "cllab ncu pitch_wide -- --set full",
-         .passes_on = true},
-        ncu_rows(),
+        std::move(manual), ncu_rows(),
         [](NcuOptions& options) {
             need_pattern(options, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
         },

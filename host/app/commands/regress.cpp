@@ -1,17 +1,7 @@
 // `cllab regress`: slower than before? An exit status says so.
 #include "app/comparing/regress.hpp"
 
-#include <algorithm>
-#include <sstream>
-
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "app/screen/timings.hpp"
-#include "core/text.hpp"
-#include "report/table/columns.hpp"
+#include "app/commands/command_file.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::app {
@@ -75,27 +65,16 @@ void check_regress(RegressOptions& options) {
 
 Rows<RegressOptions> regress_rows() {
     Rows<RegressOptions> rows;
-    rows.list("device,d", "D", &RegressOptions::devices,
-              "Runs both sides on this device. It must have the baseline's platform and type. Default: the baseline's "
-              "own.")
+    rows.list("device,d", "D", &RegressOptions::devices)
         .add({"threshold", "PERCENT", "Calls a cell slower when the whole interval is above PERCENT.", "2"},
              [](RegressOptions& to, const std::string& text) {
                  to.threshold = number_of("threshold", text, {0, 100, "per cent from 0 to 100"}) / 100;
              })
         .flag("strict", &RegressOptions::strict, "Exits with status 5 when a cell is undecided and none is slower.")
-        .flag("results-may-change", &RegressOptions::results_may_change,
-              "Times cells whose results differ from the baseline's instead of exiting with status 4. Each side must "
-              "still be right by its own reference or file.")
-        .flag("allow-new-compiler", &RegressOptions::allow_new_compiler,
-              "Exits with 0 for a cell whose text is the baseline's and whose machine code is not (`other code`): the "
-              "driver, its compiler or the processor changed. Its two times stand in the columns recorded and today.")
-        .flag("recorded", &RegressOptions::recorded,
-              "Compares with the stored times instead of building the stored text again, for two machines or two "
-              "drivers. The claim is weaker: the difference includes everything else that changed between the runs. "
-              "Needs several runs in the baseline (--append).")
-        .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10",
-                "Tests each cell after at most SECONDS of arrangements. Takes up to four times that when an interval "
-                "needs more.")
+        .flag("results-may-change", &RegressOptions::results_may_change)
+        .flag("allow-new-compiler", &RegressOptions::allow_new_compiler)
+        .flag("recorded", &RegressOptions::recorded)
+        .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10")
         .text("cl-dir", "DIR", &RegressOptions::cl_dir,
               "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.")
         .text("build-options", "TEXT", &RegressOptions::build_options,
@@ -104,10 +83,7 @@ Rows<RegressOptions> regress_rows() {
         .columns(&RegressOptions::columns, about_columns(report::columns_of_command("regress")))
         .text("junit", "FILE", &RegressOptions::junit,
               "Writes JUnit XML: slower is a failure, wrong or failing an error.")
-        .text(
-            "markdown", "OUT", &RegressOptions::markdown,
-            "Also writes the cells to OUT as Markdown, for the summary of a pull request: worst first, those with the "
-            "same code folded. - is standard output, instead of the table.")
+        .text("markdown", "OUT", &RegressOptions::markdown)
         .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
                 "Ends a cell that makes no progress for SECONDS.")
         .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")
@@ -120,28 +96,8 @@ Rows<RegressOptions> regress_rows() {
 
 Command regress_command() {
     return make_command<RegressOptions>(
-        {"regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
-         "cllab regress BASE [PATTERN...] [options]",
-         "Compares today's kernels with a baseline of `cllab run ... --baseline BASE`. cllab builds the baseline's "
-         "text again, and both texts take turns on the same memory. A new driver, clock or load therefore affects both "
-         "sides alike. Exit status 4: a cell is slower.\n\nThe comparison uses arrangements, as `cllab run --vs` does. "
-         "A cell with the same machine code cannot fail and is not timed. PATTERN selects among the cells.\n\nEach "
-         "cell is tested after at most --max-time. Undecided cells get up to two further rounds, using time the other "
-         "cells did not need. No cell takes more than 12 times --max-time, and the average is at most about "
-         "--max-time.\n\nAll cells together give a false alarm in at most 1 % of the runs (Holm's correction). The "
-         "first test spends half of that, the others a quarter each. The intervals hold simultaneously.\n\nExit "
-         "status, the first that applies. 1: a cell is wrong or fails, in any process. 4: a cell is slower, or gives "
-         "other results than the baseline's text (--results-may-change allows that), or is "
-         "undecided while each of its ratios is beyond the threshold. 5: a cell of the baseline is missing or cannot "
-         "be "
-         "compared. 5 also: a cell has other machine code for the same text (--allow-new-compiler allows that). 5 "
-         "also: a "
-         "cell is undecided while the middle of its ratios is beyond the threshold; with --strict, any undecided cell. "
-         "0: otherwise. 2: also a damaged "
-         "baseline. 3: as for every command.",
-         "cllab regress base --threshold 3 --junit regress.xml\n  cell     change        time  interval           "
-         "control  arrangements\n  tr_cols  slower     +14.1 %  +9.8 % to +62.1 %   -0.2 %            13\n  tr_rows  "
-         "same code        -  -                        -             -"},
+        manual_of("regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
+                  "cllab regress BASE [PATTERN...] [options]"),
         regress_rows(), check_regress, run_regress);
 }
 

@@ -1,15 +1,9 @@
 // `cllab report`: the records of many runs and machines as the page that a run prints.
-#include <filesystem>
 #include <ranges>
 #include <set>
 
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/files/baseline.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/grouped.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/points.hpp"
@@ -110,9 +104,7 @@ Command report_command() {
     Rows<ReportOptions> rows;
     rows.text("csv", "OUT", &ReportOptions::csv,
               "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
-        .text("html", "OUT", &ReportOptions::html,
-              "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
-              "that the records name, relative to the current folder.");
+        .text("html", "OUT", &ReportOptions::html);
     rows.with(excerpt_rows())
         .text("long", "OUT", &ReportOptions::long_csv,
               "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.")
@@ -120,15 +112,8 @@ Command report_command() {
         .flag("sort", &ReportOptions::by_time, about_sort)
         .with(replace_rows("--csv"));
     return make_command<ReportOptions>(
-        {"report", "FILE...", "tables of records of many runs, and variants by devices",
-         "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",
-         "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
-         "per device, curves, and the variants by devices. A record that occurs twice is taken once. Damaged lines, "
-         "records of another schema and impossible records (e.g. a time beside wrong_result) are named on stderr and "
-         "left "
-         "out. The exit status is 0 with at least one record, and 2 without one. At most 1000000 records are read at "
-         "once. Findings of probes need the device, so only a run prints them.",
-         "cllab report node*.jsonl --html page.html"},
+        manual_of("report", "FILE...", "tables of records of many runs, and variants by devices",
+                  "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]"),
         rows, [](ReportOptions& options) { need_pattern(options, needs_records); }, report_records);
 }
 

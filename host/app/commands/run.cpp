@@ -1,15 +1,7 @@
 // The command line of `cllab run` and `cllab dump`.
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "app/commands/command_file.hpp"
 
 namespace cllab::app {
 namespace {
@@ -27,34 +19,17 @@ Rows<RunOptions> shown_rows(bool measures) {
             .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
         .flag("sort", &RunOptions::by_time, about_sort)
-        .named(
-            "input", "NAME=FILE", &RunOptions::inputs,
-            "Uses an image file (PNG, PGM or PPM; grey or colour) as the buffer NAME, e.g. src=panel.png. ImageMagick "
-            "converts other formats.")
+        .named("input", "NAME=FILE", &RunOptions::inputs)
         .named("output", "NAME=FILE", &RunOptions::outputs,
                "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
-        .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
-               "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture of --output: the defects "
-               "that pitch finds.")
+        .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above)
         .with(label_rows())
         .with(timings_rows())
         .with(replace_rows("--json or --csv"));
     return rows;
 }
 
-Row check_row() {
-    return {"check",
-            "[BY]",
-            "Kernel files: proof by another implementation. device=D: verifies each kernel on device D with the same "
-            "data, and compares the results. Without a value: in Oclgrind, else on another CPU device. Oclgrind "
-            "gets a smaller size where a kernel's own takes 10 s. oclgrind: runs each kernel once in Oclgrind, and "
-            "measures nothing; a smaller size stands in where its own takes the time of --timeout. Reports "
-            "races, uninitialized reads and accesses outside of buffers, with their lines, and results that differ.",
-            "",
-            false,
-            "device=",
-            {"oclgrind", "device="}};
-}
+Row check_row() { return {"check", "[BY]", "", "", false, "device=", {"oclgrind", "device="}}; }
 
 /// "oclgrind", or "device=D"; without D any other.
 std::string checker_of(const std::string& text) {
@@ -64,54 +39,22 @@ std::string checker_of(const std::string& text) {
 
 Rows<RunOptions> measured_rows() {
     Rows<RunOptions> rows;
-    rows.number("max-time", "SECONDS", any_seconds, &RunOptions::max_time, "0.4",
-                "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %. With "
-                "--vs: maximum time for all arrangements of one pair. The default is then 10 s, and up to four times "
-                "that where an interval needs more arrangements.")
-        .text("vs", "PATTERN", &RunOptions::versus,
-              "Compares the selected variant with this one and says which is faster. Uses arrangements: fresh "
-              "processes with their own order, buffer placement and inputs, in which both variants take turns on the "
-              "same memory. Prints the verdict with its interval. Also compares each variant with itself, as a "
-              "control. Before the verdict it prints registers and counts, and both inner loops side by side. Several "
-              "selected variants are compared with this one each, and with --vs best each with the fastest of them; "
-              "their verdicts are as sure together as a single one. A value that begins with "
-              "'-' is build options: --vs=-cl-mad-enable compares the variant without and with them. On NVIDIA, -x "
-              "cuda compiles the text as CUDA C++ with NVRTC and runs it through OpenCL.")
-        .text("baseline", "DIR", &RunOptions::baseline,
-              "Stores records and kernel texts below DIR for `cllab regress DIR`. Refuses to overwrite a baseline; "
-              "--force replaces it, --append adds this run.")
-        .word("cache", "STATE", {"hot", "cold", "rotate"}, &RunOptions::cache,
-              "State of the caches before each operation. hot: as the previous operation left them. cold: flushed by "
-              "reading other memory, 4 times the last-level cache. rotate: operations cycle through copies of the "
-              "buffers that total 4 times the last-level cache. `cllab profile` measures the size of that cache.")
+    rows.number("max-time", "SECONDS", any_seconds, &RunOptions::max_time, "0.4")
+        .text("vs", "PATTERN", &RunOptions::versus)
+        .text("baseline", "DIR", &RunOptions::baseline)
+        .word("cache", "STATE", {"hot", "cold", "rotate"}, &RunOptions::cache)
         .flag("verify", &RunOptions::verify_only, "Verifies and dumps only; measures no time.")
-        .flag("steps", &RunOptions::steps,
-              "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
-              "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
-        .flag(
-            "energy", &RunOptions::energy,
-            "Measures the energy of an operation on NVIDIA GPUs (NVML), some 8 s per cell: the device at rest, then a "
-            "row of operations. Adds the column energy; --columns energy measures it, too.")
-        .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
-                "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
-                "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "
-                "skipped.")
-        .flag("no-yardstick", &RunOptions::no_yardstick,
-              "Leaves out the yardstick of the column 'of copy'. The yardstick is a plain copy of as many bytes as the "
-              "cell's data, timed in the same rounds and cache state.")
+        .flag("steps", &RunOptions::steps)
+        .flag("energy", &RunOptions::energy)
+        .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "")
+        .flag("no-yardstick", &RunOptions::no_yardstick)
         .flag("native", &RunOptions::native,
               "CPU devices: adds rows for a hand-written C++ loop, on one thread and on one per core. The same "
               "reference checks them, and the host clock times them in the same rounds. Families that have one: " +
                   join(native_families(), ", ") + ".")
         .add(check_row(), [](RunOptions& to, const std::string& text) { to.check = checker_of(text); })
-        .flag(
-            "watch", &RunOptions::watch,
-            "One kernel file, or families with --cl-dir: runs again on each save, and compares with the last right "
-            "version as --vs does. --max-time is then 1 s for a comparison unless it says otherwise. A newer save ends "
-            "a comparison. Ctrl-C ends the watch.")
-        .text("replay", "DIR", &RunOptions::replay,
-              "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1). Uses the "
-              "captured arguments and checks the results against the captured ones.");
+        .flag("watch", &RunOptions::watch)
+        .text("replay", "DIR", &RunOptions::replay);
     return rows;
 }
 
@@ -201,28 +144,10 @@ int run_or_watch(const RunOptions& options) {
     return run_cells(options);
 }
 
-const Manual run_manual{
-    "run",
-    "PATTERN...",
-    "verify, time, dump",
-    "cllab [run] [PATTERN...] [options]",
-    "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly. A "
-    "PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own (my.cl or "
-    "my.cl:kernel; see `cllab help kernel-file`).\n\nSeveral devices run one after the other, each in a child process "
-    "as with --isolate, because CPU devices and simulators share the host's cores. A last table has a column per "
-    "device; a sentence below it says where the ranking differs. If a driver crashes, only its "
-    "device is lost; the exit status is then 3.",
-    "cllab run pitch_short8 --device cpu\n  kernel        status  time [ms]     ±  GB/s  of copy  inner loop\n  "
-    "pitch_short8  ok           4.28  3.3%  7.81    51.9%          26\n  dumps in dumps/pthread-haswell-AMD-EPYC/"};
+const Manual run_manual = manual_of("run", "PATTERN...", "verify, time, dump", "cllab [run] [PATTERN...] [options]");
 
-const Manual dump_manual{"dump",
-                         "PATTERN...",
-                         "build, verify once, dump; no timing",
-                         "cllab dump PATTERN... [options]",
-                         "Builds each variant and verifies it once, so the driver makes the code that it would run. "
-                         "Writes source, options, build log, binary, disassembly and statistics. Measures no time.",
-                         "cllab dump saxpy_w128 --device cpu\n  kernel      status  inner loop\n  saxpy_w128  ok       "
-                         "        6\n  dumps in dumps/pthread-skylake-avx512-AMD-EPYC/"};
+const Manual dump_manual =
+    manual_of("dump", "PATTERN...", "build, verify once, dump; no timing", "cllab dump PATTERN... [options]");
 
 }  // namespace
 

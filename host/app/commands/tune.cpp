@@ -3,25 +3,18 @@
 // driver costs only itself.
 #include "app/commands/tune.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <limits>
 
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/profile_file.hpp"
+#include "app/commands/command_file.hpp"
+#include "app/comparing/versus.hpp"
 #include "app/running/cross_check.hpp"
-#include "app/screen/streams.hpp"
-#include "app/screen/timings.hpp"
-#include "core/grouped.hpp"
 #include "core/hash.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
+#include "core/phases.hpp"
 #include "model/params.hpp"
+#include "model/result.hpp"
+#include "model/warning.hpp"
 #include "model/work.hpp"
-#include "report/table/layout.hpp"
+#include "report/table/comparison.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -280,36 +273,133 @@ Command tune_command() {
         .with(process_rows())
         .with(label_rows())
         .with(timings_rows())
-        .number("budget", "SECONDS", any_seconds, &TuneOptions::budget, "",
-                "Ends the search after about SECONDS, of which several variants and devices get equal parts. The "
-                "comparisons of the fastest follow. Default: up to 300 points of each variant are measured.")
-        .word(
-            "strategy", "WHICH", {"auto", "all", "random", "local"}, &TuneOptions::strategy,
-            "Chooses which points are measured. `all`: every point, in random order. `random`: points drawn at random. "
-            "`local`: some drawn at random, then one axis at a time from the fastest; where no axis gains 1 %, it "
-            "begins anew with two axes of the fastest changed. `auto`: all where there is time for all, else local. "
-            "The page counts the points that were not tried.")
-        .text("resume", "FILE", &TuneOptions::resume,
-              "Adds its records to FILE, and does not measure again what FILE has of the same text, options, launch "
-              "and device. The best few are measured again in any case.")
+        .number("budget", "SECONDS", any_seconds, &TuneOptions::budget, "")
+        .word("strategy", "WHICH", {"auto", "all", "random", "local"}, &TuneOptions::strategy)
+        .text("resume", "FILE", &TuneOptions::resume)
         .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4",
                 "Maximum sampling time per point. A comparison of two points may take 25 times as long.")
         .with(replace_rows("--json or --csv"));
     return make_command<TuneOptions>(
-        {"tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]",
-         "Tries launch parameters that do not affect the result, such as the work-group's shape, and names the fastest "
-         "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis. Of a kernel "
-         "file without an axis marked tune, work-groups are tried where neither the file nor the kernel says "
-         "which one it is: powers of two from 32 to 4096 work-items, as far as the device and the sizes allow. Lines "
-         "`where` of the file leave points out.\n\nUp to 300 distinct points, or as many as fit --budget, are all "
-         "tried. From more, some are drawn at random, and the search continues from the fastest, one axis at a time. "
-         "Each point is verified. The best few and the default are measured again in turns. The fastest is then held "
-         "against the default and the runner-up as `cllab run --vs` does, and the page names the winner with the "
-         "command that reproduces it. Ctrl-C prints the fastest so far; --resume goes on later.",
-         "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
+        manual_of("tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]"),
         rows, check_tune, [](const TuneOptions& invocation) {
             return tune(invocation, *in_child_processes(invocation.timeout_seconds));
         });
+}
+
+// The end of a tuning: who won, and against whom.
+
+static constexpr std::size_t most_finalists = 6;  // with the default
+
+/// The default and the fastest few others.
+std::vector<Point> Tuning::finalists_of(const model::Screening& found) const {
+    std::vector<Point> out;
+    for (const auto& [point, time] : found.ranked)
+        if (point == space_.initial) out.push_back(point);
+    for (const auto& [point, time] : found.ranked)
+        if (point != space_.initial && out.size() < most_finalists) out.push_back(point);
+    return out;
+}
+
+void Tuning::judge(const model::Screening& found) {
+    finalists_ = finalists_of(found);
+    final_records_ = measure(finalists_, settings());
+    say_doing("");
+    std::vector<std::size_t> order;
+    for (std::size_t n = 0; n < finalists_.size(); ++n) {
+        const auto& record = final_records_[n];
+        if (record.status == model::Status::ok && record.time && record.time->has_interval()) order.push_back(n);
+    }
+    if (order.empty()) {
+        say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) +
+                   " samples (--max-time) when measured again, so there is no winner\n");
+        return;
+    }
+    std::ranges::sort(order, {}, [&](std::size_t n) { return final_records_[n].time->median; });
+    print_finalists(order, found);
+    const auto& chosen = finalists_[choose(order)];
+    results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen)
+              << '\n';
+}
+
+void Tuning::print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const {
+    std::size_t width = 0;
+    for (const auto n : order) width = std::max(width, text_of(finalists_[n]).size());
+    results() << "  the fastest few, measured again in turns:\n";
+    std::string lines;
+    for (const auto n : order) {
+        const auto& point = finalists_[n];
+        const auto& time = *final_records_[n].time;
+        const auto first = std::ranges::find(found.ranked, point, &std::pair<Point, double>::first);
+        lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}{}\n", text_of(point), width,
+                             format_seconds(time.median), format_seconds(time.low), format_seconds(time.high),
+                             format_seconds(first->second), point == space_.initial ? ", the default" : "",
+                             model::had_its_cores(final_records_[n]) ? "" : ", others had its cores");
+    }
+    say_fitted(lines);
+    for (const auto& warning : final_records_[order.front()].warnings)
+        if (model::is(warning, model::Warning::beyond_peak)) say_fitted("  " + printable(warning) + "\n");
+}
+
+/// The fastest of many is always fast by some luck.
+std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
+    const auto fastest = order.front();
+    const auto is_default = [&](std::size_t n) { return finalists_[n] == space_.initial; };
+    const auto standard = std::ranges::find_if(order, is_default);
+    const bool has_standard = standard != order.end() && !is_default(fastest);
+    const bool has_second = order.size() > 1 && !is_default(order[1]);
+    const std::size_t pairs = has_standard + has_second;
+    if (is_default(fastest))
+        results() << "  no point was faster than the default\n";
+    else if (!has_standard)
+        say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(finalists_[fastest])));
+    if (has_standard && compare(fastest, *standard, pairs) != model::Verdict::faster) {
+        results() << "  no point is faster than the default beyond the control\n";
+        return *standard;
+    }
+    const bool other = has_second && compare(fastest, order[1], pairs) == model::Verdict::slower;
+    return other ? order[1] : fastest;
+}
+
+/// So that `pairs` verdicts are as sure together as one.
+model::Verdict Tuning::compare(std::size_t left, std::size_t right, std::size_t pairs) {
+    const InPhase phase(Phase::arrangements);
+    const auto name = [&](std::size_t n) {
+        return finalists_[n] == space_.initial ? std::string("the default") : text_of(finalists_[n]);
+    };
+    auto comparison = compare_cells(
+        context_.runner, settings(), device_.selector, {cell_at(finalists_[left]), cell_at(finalists_[right])},
+        final_records_[left], final_records_[right], options_.comparison_seconds,
+        [&](const model::Comparison& so_far) {
+            say_doing(variant_.id + ": " + name(left) + " against " + name(right) + ", " +
+                      report::comparison_progress(so_far));
+        },
+        rules_for(pairs));
+    say_doing("");
+    comparison.left = name(left);
+    comparison.right = name(right);
+    context_.sink.take(comparison);
+    say_fitted("  " + report::comparison_text(comparison));
+    return comparison.judgement.verdict;
+}
+
+/// As `cllab run` takes it.
+std::string Tuning::name_of_variant() const {
+    const auto& variant = *variant_.variant;
+    return variant.own ? variant.own->path + ":" + variant.name : variant_.id;
+}
+
+/// Every axis that differs from the family's default.
+std::string Tuning::axis_options(const Point& point) const {
+    std::string out;
+    const auto defaults = model::axes_of(*variant_.experiment, *variant_.variant);
+    for (const auto& axis : space_.axes) {
+        const auto own = std::ranges::find(defaults, axis.name, &model::Axis::name);
+        const std::vector<std::string> automatic{axis.kind == model::Axis::Kind::options ? "none" : "auto"};
+        const auto& value = point.text(axis.name);
+        if ((own == defaults.end() ? automatic : own->values) != std::vector{value})
+            out += " --axis " + axis.name + "=" + value;
+    }
+    return out;
 }
 
 }  // namespace cllab::app

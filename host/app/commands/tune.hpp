@@ -64,7 +64,6 @@ private:
     void print_plan(const model::Screening& found) const;
     void print_failures();  ///< those not yet told
 
-    // tune_winner.cpp
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);
     void print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const;

@@ -1,28 +1,20 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
-
 #include "app/commands/why.hpp"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/commands/profile.hpp"
-#include "app/comparing/measure.hpp"
-#include "app/files/outputs.hpp"
-#include "app/files/profile_file.hpp"
-#include "app/processes/cell_counts.hpp"
-#include "app/processes/runner.hpp"
-#include "app/screen/streams.hpp"
-#include "app/screen/timings.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "app/comparing/versus.hpp"
+#include "app/processes/simulation.hpp"
 #include "explain/advice.hpp"
+#include "explain/limiter.hpp"
 #include "explain/peaks.hpp"
 #include "inspect/tools/tool.hpp"
+#include "model/params.hpp"
+#include "portrait/conclusion.hpp"
+#include "portrait/probes.hpp"
+#include "report/table/explanation.hpp"
 
 namespace cllab::app {
 namespace {
@@ -57,7 +49,7 @@ struct Asked {
 };
 
 /// Writes the record of a cell, which is done once: it may be that of a second time. Its dump was for ncu.
-void write(Sink& sink, MeasuredCell& cell, model::Record record) {
+void write_cell(Sink& sink, MeasuredCell& cell, model::Record record) {
     record.dump.clear();
     sink.take(record);
     cell.written = true;
@@ -66,7 +58,7 @@ void write(Sink& sink, MeasuredCell& cell, model::Record record) {
 /// What was measured is kept where nothing explains it any more.
 void write_rest(Sink& sink, std::vector<MeasuredCell>& cells) {
     for (auto& cell : cells)
-        if (!cell.written) write(sink, cell, cell.record);
+        if (!cell.written) write_cell(sink, cell, cell.record);
 }
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
@@ -117,7 +109,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
         auto record = done.record;
         const auto explanation = explained(peaks, done, record);
         say_doing("");
-        write(asked.sink, done, record);
+        write_cell(asked.sink, done, record);
         asked.page.add(record, explanation, limits.utc);
         ok = ok && !model::is_failure(done.record.status);
     }
@@ -233,9 +225,7 @@ Rows<WhyOptions> why_rows() {
               "Reads the profile from DIR/<device>/profile.json. Default: where `cllab profile` writes it.")
         .number("profile", "SECONDS", any_seconds, &WhyOptions::profile_seconds, "",
                 "Measures the profile of a device that has none within SECONDS, as `cllab profile` does, and keeps it.")
-        .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
-                "Processor time for counting what a kernel of a file or each of two cells executes, in the simulator "
-                "Oclgrind. 0 counts nothing. On NVIDIA, Nsight Compute counts one launch more.")
+        .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())
@@ -249,28 +239,121 @@ Rows<WhyOptions> why_rows() {
 
 Command why_command() {
     return make_command<WhyOptions>(
-        {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
-         "cllab why PATTERN|FILE... [--device D] [options]",
-         "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
-         "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
-         "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
-         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
-         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Where Nsight Compute finds that warps wait for a "
-         "resource, 60 % of the time are enough. Where nothing explains the time, the bounds are printed and no "
-         "limiter "
-         "is named; on a CPU, `cllab isa --hot` shows the code that takes it. With two cells, the last line says what "
-         "they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of records, explained "
-         "without measuring. Counters of `cllab ncu` in the records replace the declared work.\n\nWork without a count "
-         "or without a measured peak has no bound and is listed. The launch overhead adds to the kernel's own time, so "
-         "these two may be named together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its "
-         "time, cllab measures the peak again beside the cell. The machine may have been busy during the profile, or "
-         "be "
-         "busy now. Both figures are printed.\n\nWhere declared work and counts cannot both be true, a line names both "
-         "figures.",
-         "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
-         "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
-         "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},
+        manual_of("why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
+                  "cllab why PATTERN|FILE... [--device D] [options]"),
         why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
+}
+
+namespace {
+
+/// What a record says of its device; what only a driver says is not known.
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
+}
+
+}  // namespace
+
+bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
+
+int why_of_records(const WhyOptions& invocation) {
+    if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
+        other != invocation.patterns.end())
+        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
+                                      "' beside a file of records");
+    Outputs outputs(invocation);
+    const auto joined = read_records(invocation.patterns);
+    const auto& records = joined.records();
+    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
+    std::map<std::string, model::Limits> limits;  // by the device's key
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        if (limits.count(key)) continue;
+        const auto device = device_of(record);
+        auto found = read_profiles(invocation.dumps, {device});
+        if (found.empty()) no_profile(invocation.dumps, device, "--dumps says where it is");
+        limits[key] = std::move(found.begin()->second);
+    }
+    outputs.open();
+    Sink sink(outputs.json(), nullptr);
+    WhyPage page(sink);
+    for (const auto& record : records) {
+        const auto& of_device = limits.at(model::device_key(record));
+        auto explanation = explain::explain(record, of_device);
+        explanation.advice = explain::advice(record, explanation);
+        page.add(record, explanation, of_device.utc);
+    }
+    return 0;
+}
+
+void no_profile(const std::string& dumps, const model::Device& device, const std::string& remedy) {
+    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                  profile_path(dumps, device).string() +
+                                  "', and without a profile there is no peak to compare with; " + remedy);
+}
+
+void WhyPage::add(const model::Record& record, const model::Explanation& explanation, const std::string& utc) {
+    sink_.line(report::explanation_json(record, explanation));
+    if (sink_.uses_stdout()) return;
+    if (const auto key = model::device_key(record); key != device_) {
+        results() << (device_.empty() ? "" : "\n") << report::explanation_heading(record, utc, style_);
+        device_ = key;
+    }
+    results() << '\n' << report::explanation_text(record, explanation, style_);
+    results().flush();
+}
+
+void WhyPage::end(const std::string& text) const {
+    if (!text.empty() && !sink_.uses_stdout()) results() << '\n' << report::fit(text + "\n", style_.text_width());
+}
+
+model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
+    run::RunRequest request{std::nullopt, {{cell}}, settings_};
+    request.settings.sampling_seconds = std::min(seconds, settings_.sampling_seconds);
+    request.settings.dumps.reset();
+    request.settings.pictures.clear();
+    request.settings.hot_seconds = 0;
+    return records_of(runner_, request, device_.selector).front();
+}
+
+std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {
+    // As the profile measures it, whatever the cells asked for.
+    run::RunRequest request;
+    request.settings.seed = settings_.seed;
+    request.settings.warm_seconds = 0.02;
+    request.settings.argv = settings_.argv;
+    request.settings.run = settings_.run;
+    request.settings.builds_ahead = settings_.builds_ahead;
+    request.settings.sampling_seconds = seconds;
+    const auto parts = portrait::parts_of_figure(id, device_);
+    request.comparisons = portrait::plan_of(parts, false);
+    if (request.comparisons.empty()) return {};
+    std::vector<model::Record> records;
+    runner_.run(request, device_.selector,
+                {[&](std::size_t, std::size_t, const model::Record& record, const char*) {
+                     progress_("peak " + id + " again: " + record.id);
+                 },
+                 [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
+    std::vector<model::Figure> out;
+    const auto conclusions = portrait::conclude(records, device_);
+    for (const auto& [found, f] : portrait::findings_of(conclusions))
+        // Others rest on the same cells or on more.
+        if (f->withheld.empty() && f->value > 0 && portrait::parts_of_figure(found, device_) == parts)
+            out.push_back({found, f->name, f->unit, f->value, f->low, f->high});
+    const auto wanted = std::ranges::find(out, id, &model::Figure::id);
+    if (wanted == out.end()) return {};
+    std::iter_swap(out.begin(), wanted);
+    return out;
 }
 
 }  // namespace cllab::app

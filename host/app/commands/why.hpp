@@ -1,10 +1,14 @@
 // `cllab why` in its two forms: of kernels that it measures, and of records that were measured before.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "app/commandline/options.hpp"
 #include "app/files/outputs.hpp"
+#include "app/processes/runner.hpp"
+#include "explain/peaks.hpp"
 #include "model/device.hpp"
 #include "model/explanation.hpp"
 #include "report/table/table.hpp"
@@ -34,6 +38,25 @@ private:
     Sink& sink_;
     report::TableStyle style_{wants_colour(), page_width()};
     std::string device_;
+};
+
+// What `cllab why` measures beside the cells: through the runner that ran them.
+
+class RunnerMeasure : public explain::Measure {
+public:
+    /// `settings` are those of the cells, and `progress` gets what is being done. All outlive this.
+    RunnerMeasure(Runner& runner, const run::Settings& settings, const model::Device& device,
+                  std::function<void(const std::string&)> progress)
+        : runner_(runner), settings_(settings), device_(device), progress_(std::move(progress)) {}
+
+    model::Record run(const model::Cell& cell, double seconds) override;
+    std::vector<model::Figure> peak(const std::string& id, double seconds) override;
+
+private:
+    Runner& runner_;
+    const run::Settings& settings_;
+    const model::Device& device_;
+    std::function<void(const std::string&)> progress_;
 };
 
 }  // namespace cllab::app

@@ -6,11 +6,11 @@
 #include "app/comparing/regress_cells.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/files/baseline.hpp"
-#include "compare/family_test.hpp"
+#include "compare/verdict.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "model/rankable.hpp"
+#include "model/result.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
 

@@ -8,10 +8,10 @@
 
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
-#include "compare/family_test.hpp"
+#include "compare/verdict.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
-#include "model/rankable.hpp"
+#include "model/result.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"

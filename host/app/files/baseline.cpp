@@ -9,7 +9,7 @@
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
-#include "core/includes.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/json.hpp"

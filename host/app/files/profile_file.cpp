@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "explain/limits.hpp"
+#include "explain/limiter.hpp"
 #include "json/read.hpp"
 #include "model/result.hpp"
 

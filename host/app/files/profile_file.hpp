@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/device.hpp"
-#include "model/limits.hpp"
 
 namespace cllab::app {
 

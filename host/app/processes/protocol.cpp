@@ -2,11 +2,11 @@
 
 #include <sstream>
 
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "json/read.hpp"
 #include "report/records/json.hpp"
-#include "run/settings_fields.hpp"
+#include "run/request.hpp"
 
 namespace cllab::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds,

@@ -7,7 +7,6 @@
 
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
-#include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"

@@ -3,18 +3,41 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/choose/choice.hpp"
-#include "app/processes/oclgrind.hpp"
+#include "app/processes/runner.hpp"
 #include "count/simulated.hpp"
 #include "model/counts.hpp"
+#include "model/device.hpp"
 #include "model/plan.hpp"
 #include "run/request.hpp"
 
 namespace cllab::app {
+
+struct Oclgrind {
+    std::filesystem::path library;
+    std::filesystem::path plugin;  ///< counts, and adds functions that Oclgrind lacks; empty: there is none
+};
+
+/// Its OpenCL library is as an ICD file says, else where Debian has it. The plugin is the file that CLLAB_COUNT_PLUGIN
+/// names, else it lies beside this program, as it is built, or in ../lib/cllab, as it is installed. `for_what`:
+/// "--check oclgrind". Throws Error(environment) where Oclgrind is missing, or a plugin that is named or needed.
+Oclgrind find_oclgrind(const std::string& for_what, bool needs_plugin = true);
+
+/// For a process that has called no OpenCL yet, and its children: Oclgrind with its plugin is the only driver.
+/// `settings`: Oclgrind's and the plugin's environment variables beside the usual limits.
+void use_oclgrind(const Oclgrind& simulator, const std::map<std::string, std::string>& settings = {});
+
+constexpr std::uint64_t most_simulator_bytes = 6ull << 30;  ///< of address space: buffers, and what it keeps of them
+
+/// In a child process that uses it: its device. From then on the process has at most that memory.
+device::Session& open_oclgrind(LocalDevices& devices);
 
 struct CountSettings {
     run::Settings run;
@@ -47,5 +70,37 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings);
 
 /// The same cell with its large axes divided; nothing where none can be.
 std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointValues& point, std::int64_t divisor);
+
+// What cells execute, for `cllab why`: by the simulator, and on NVIDIA by Nsight Compute.
+
+/// Work-items that a device executes together, by its profile; 32 where that does not say.
+unsigned wave_of(const model::Limits& limits);
+
+class CellCounts {
+public:
+    /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. `wave`: work-items
+    /// that the device executes together. `progress` is told what is being counted.
+    CellCounts(const run::RunRequest& request, double budget_seconds, unsigned wave,
+               const std::function<void(const std::string&)>& progress);
+
+    /// Puts the cell's counts into its record, or why there are none.
+    void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
+    /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
+    /// `as_long`: the time of b over that of a.
+    std::string difference(const model::Cell& a, const model::Cell& b, double as_long) const;
+
+private:
+    struct Found {
+        std::vector<model::Counts> launches;  ///< of the operation, or none
+        std::string why_not;
+    };
+    std::map<std::string, Found> found_;  ///< by key_of the cell
+    std::string none_;                    ///< why nothing is counted
+};
+
+/// Counters of the launch of a record whose dump is still there, by Nsight Compute. Why there are none; empty
+/// otherwise.
+std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,
+                         double timeout_seconds, model::Record& record);
 
 }  // namespace cllab::app

@@ -12,7 +12,7 @@
 
 #include "app/processes/worker.hpp"
 #include "app/screen/streams.hpp"
-#include "core/own_folder.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <new>
 
-#include "app/errors.hpp"
 #include "app/processes/runner.hpp"
+#include "app/program.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"

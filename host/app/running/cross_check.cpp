@@ -11,8 +11,8 @@
 
 #include "app/choose/request.hpp"
 #include "app/commands.hpp"
-#include "app/processes/oclgrind.hpp"
 #include "app/processes/runner.hpp"
+#include "app/processes/simulation.hpp"
 #include "app/screen/streams.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"

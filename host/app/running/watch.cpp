@@ -9,7 +9,7 @@
 
 #include "app/choose/request.hpp"
 #include "app/commands.hpp"
-#include "app/running/run_plan.hpp"
+#include "app/running/run_cells.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"

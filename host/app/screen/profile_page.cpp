@@ -13,7 +13,7 @@
 #include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "model/rankable.hpp"
+#include "model/result.hpp"
 #include "report/table/columns.hpp"
 
 namespace cllab::app {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
+#include "core/phases.hpp"
 #include "model/result.hpp"
 
 namespace cllab::app {
@@ -29,5 +31,26 @@ private:
     const Clock::time_point start_ = Clock::now();
     Clock::time_point last_{};
 };
+
+// Where a command's own time goes: --timings.
+
+/// While it lives, it keeps the phases of this thread that belong to no cell.
+class Timings {
+public:
+    Timings() = default;
+    Timings(const Timings&) = delete;
+    Timings& operator=(const Timings&) = delete;
+
+    /// On stderr, by phase: seconds, and the share of the time since the beginning. `of_cells`: the phases of the
+    /// cells. Time in no phase is the phase `other`.
+    void print(const Phases& of_cells) const;
+
+private:
+    Clock::time_point start_ = Clock::now();
+    Phases phases_{};
+    ChargedTo account_{phases_};
+};
+
+Phases phases_of(const std::vector<model::Record>& records);
 
 }  // namespace cllab::app

@@ -1,8 +1,10 @@
-// Lines, plateaus and steps. The models with whole parameters are in fit_models.cpp.
+// Lines, plateaus and steps; then the models with whole parameters.
 #include "experiments/lib/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/stats.hpp"
 
@@ -175,6 +177,250 @@ std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const doub
     const double height = std::abs(best->after - best->before) / std::min(best->after, best->before);
     if (height <= std::max(4 * best->residual, fit::least_effect)) return std::nullopt;
     return best;
+}
+
+// The models whose parameters can only be whole: each candidate is fitted and the likeliest taken.
+
+namespace fit {
+namespace {
+
+double mean_error(std::span<const double> k, std::span<const double> y, double base, double slope) {
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(1 - (base + slope * k[i]) / y[i]);
+    return sum / static_cast<double>(y.size());
+}
+
+/// The scale a of least sum |1 - a * f|: the median of 1 / f, each weighted by its f.
+double weighted_scale(const std::vector<double>& f) {
+    std::vector<double> sorted;
+    double total = 0;
+    for (const double x : f)
+        if (x > 0) sorted.push_back(x), total += x;
+    if (sorted.empty()) return 0;
+    std::ranges::sort(sorted, std::greater<>());  // 1 / f ascending
+    double seen = 0;
+    for (const double x : sorted)
+        if ((seen += x) >= total / 2) return 1 / x;
+    return 1 / sorted.back();
+}
+
+}  // namespace
+
+std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double> x, std::span<const double> y,
+                                                          bool positive) {
+    std::vector<std::pair<double, double>> points;
+    for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+        const bool usable = std::isfinite(x[i]) && std::isfinite(y[i]) && (!positive || (x[i] > 0 && y[i] > 0));
+        if (usable) points.emplace_back(x[i], y[i]);
+    }
+    std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::pair<std::vector<double>, std::vector<double>> out;
+    for (const auto& [a, b] : points) out.first.push_back(a), out.second.push_back(b);
+    return out;
+}
+
+Affine fit_affine(std::span<const double> k, std::span<const double> y) {
+    // Each row divided by its y: 1 = base * u + slope * v, so that errors are relative.
+    std::vector<double> u, v, weight(y.size(), 1.0);
+    for (std::size_t i = 0; i < y.size(); ++i) u.push_back(1 / y[i]), v.push_back(k[i] / y[i]);
+    Affine fit;
+    constexpr int iterations = 40;
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+        double uu = 0, uv = 0, vv = 0, u1 = 0, v1 = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            uu += weight[i] * u[i] * u[i];
+            uv += weight[i] * u[i] * v[i];
+            vv += weight[i] * v[i] * v[i];
+            u1 += weight[i] * u[i];
+            v1 += weight[i] * v[i];
+        }
+        const double determinant = uu * vv - uv * uv;
+        if (!(determinant > 1e-12 * uu * vv)) break;  // every k the same: the slope is unknown, see below
+        fit.base = (u1 * vv - v1 * uv) / determinant;
+        fit.slope = (v1 * uu - u1 * uv) / determinant;
+        for (std::size_t i = 0; i < y.size(); ++i)
+            weight[i] = 1 / std::max(std::abs(1 - fit.base * u[i] - fit.slope * v[i]), 1e-6);
+    }
+    fit.residual = mean_error(k, y, fit.base, fit.slope);
+    if (fit.base >= 0 && fit.slope > 0) return fit;
+    // On a bound, one parameter is left and its fit is a weighted median.
+    const double level = weighted_scale(u), scale = weighted_scale(v);
+    const Affine flat{level, 0, mean_error(k, y, level, 0)}, through_origin{0, scale, mean_error(k, y, 0, scale)};
+    return flat.residual <= through_origin.residual ? flat : through_origin;
+}
+
+bool as_likely(double residual, double best, std::size_t points, double margin) {
+    const double ratio = std::max(residual, residual_floor) / std::max(best, residual_floor);
+    return static_cast<double>(points) * std::log(ratio) <= margin;
+}
+
+}  // namespace fit
+
+std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span<const double> seconds) {
+    const auto [g, t] = fit::clean(groups, seconds, true);
+    if (g.size() < 3) return std::nullopt;
+    std::vector<std::pair<unsigned, fit::Affine>> tried;
+    const auto most = static_cast<unsigned>(std::min(g.back(), 1e5));
+    std::vector<double> steps(g.size());
+    for (unsigned period = 1; period < most; ++period) {
+        for (std::size_t i = 0; i < g.size(); ++i) steps[i] = std::ceil(g[i] / period);
+        const auto affine = fit::fit_affine(steps, t);
+        // Without this bound a flat curve is a staircase of any period on a high floor, and one that drifts upwards a
+        // staircase of period 1. Groups that saturate a unit take far longer than a launch.
+        if (affine.base <= affine.slope / 2) tried.emplace_back(period, affine);
+    }
+    if (tried.empty()) return std::nullopt;
+    const auto best = std::ranges::min_element(tried, {}, [](const auto& one) { return one.second.residual; });
+    const auto& [period, affine] = *best;
+    const double height = affine.slope / summarise(t).median;
+    if (height <= std::max(4 * affine.residual, fit::least_effect)) return std::nullopt;
+    Staircase s;
+    s.period = {static_cast<double>(period), static_cast<double>(period), static_cast<double>(period)};
+    s.residual = affine.residual;
+    // Likely periods beside the best; not those of another range beyond an unlikely one.
+    for (auto it = best; it != tried.end() && fit::as_likely(it->second.residual, affine.residual, g.size()); ++it)
+        s.period.high = it->first;
+    for (auto it = best; fit::as_likely(it->second.residual, affine.residual, g.size()); --it) {
+        s.period.low = it->first;
+        if (it == tried.begin()) break;
+    }
+    return s;
+}
+
+namespace {
+
+/// Groups per unit of time are min(group_rate, wave_rate / waves), so each split of the wave counts into "limited by
+/// groups" and "by waves" gives both rates as medians.
+/// With every point limited by groups when `width` is 0.
+Dispatch fit_width(const std::vector<double>& sizes, const std::vector<double>& rates, unsigned width) {
+    std::vector<double> waves, group_rates;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        waves.push_back(width == 0 ? 1 : std::ceil(sizes[i] / width));
+        group_rates.push_back(rates[i] / sizes[i]);
+    }
+    const std::set<double> counts(waves.begin(), waves.end());
+    std::optional<Dispatch> best;
+    for (const double most_by_groups : counts) {
+        std::vector<double> by_groups, by_waves;
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            if (waves[i] <= most_by_groups)
+                by_groups.push_back(group_rates[i]);
+            else
+                by_waves.push_back(group_rates[i] * waves[i]);
+        Dispatch d;
+        const Summary groups = summarise(by_groups);
+        d.group_rate = {groups.median, groups.low, groups.high};
+        if (!by_waves.empty()) {
+            const Summary all = summarise(by_waves);
+            d.wave_rate = Estimate{all.median, all.low, all.high};
+            d.width = width;
+        }
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            const double limit = d.wave_rate ? std::min(groups.median, d.wave_rate->value / waves[i]) : groups.median;
+            d.residual += std::abs(group_rates[i] / limit - 1) / static_cast<double>(sizes.size());
+        }
+        if (!best || d.residual < best->residual) best = d;
+    }
+    return *best;
+}
+
+}  // namespace
+
+std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::span<const double> rates) {
+    const auto [sizes, rate] = fit::clean(group_sizes, rates, true);
+    if (sizes.size() < 3) return std::nullopt;
+    std::vector<Dispatch> tried;
+    for (const unsigned width : {8u, 16u, 32u, 64u, 128u}) tried.push_back(fit_width(sizes, rate, width));
+    auto best = *std::ranges::min_element(tried, {}, &Dispatch::residual);
+    // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width
+    // and a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit
+    // gains tens.
+    constexpr double wave_margin = 6;
+    const auto groups_only = fit_width(sizes, rate, 0);
+    if (fit::as_likely(groups_only.residual, best.residual, sizes.size(), wave_margin)) return groups_only;
+    if (best.wave_rate)
+        for (const auto& d : tried)
+            if (d.wave_rate && fit::as_likely(d.residual, best.residual, sizes.size())) best.widths.push_back(d.width);
+    return best;
+}
+
+unsigned bank_slots(std::span<const std::uint32_t> byte_addresses, unsigned banks, unsigned bank_bytes,
+                    unsigned lanes_per_pass) {
+    unsigned slots = 0;
+    for (std::size_t first = 0; first < byte_addresses.size(); first += lanes_per_pass) {
+        std::map<unsigned, std::set<std::uint32_t>> words;  // of each bank
+        for (const auto address :
+             byte_addresses.subspan(first, std::min<std::size_t>(lanes_per_pass, byte_addresses.size() - first)))
+            words[address / bank_bytes % banks].insert(address / bank_bytes);
+        std::size_t turns = 0;
+        for (const auto& [bank, distinct] : words) turns = std::max(turns, distinct.size());
+        slots += static_cast<unsigned>(turns);
+    }
+    return slots;
+}
+
+std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_per_pass) {
+    std::vector<double> times;
+    std::vector<const BankCase*> usable;
+    for (const auto& c : cases)
+        if (std::isfinite(c.time) && c.time > 0 && !c.byte_addresses.empty())
+            usable.push_back(&c), times.push_back(c.time);
+    if (usable.size() < 3 || lanes_per_pass == 0) return std::nullopt;
+    std::vector<Banks> tried;
+    std::vector<double> most_extra;
+    // The commonest first: of equals the first is taken.
+    for (const auto& [banks, bytes] :
+         std::initializer_list<std::pair<unsigned, unsigned>>{{32, 4}, {64, 4}, {16, 4}, {32, 8}, {64, 8}, {16, 8}}) {
+        std::vector<double> extra;
+        for (const auto* c : usable) {
+            const auto passes = (c->byte_addresses.size() + lanes_per_pass - 1) / lanes_per_pass;
+            extra.push_back(static_cast<double>(bank_slots(c->byte_addresses, banks, bytes, lanes_per_pass)) -
+                            static_cast<double>(passes));
+        }
+        const auto affine = fit::fit_affine(extra, times);
+        tried.push_back({banks, bytes, affine.base, affine.slope, affine.residual, {}});
+        most_extra.push_back(*std::ranges::max_element(extra));
+    }
+    const auto chosen =
+        std::ranges::min_element(tried, [](const Banks& a, const Banks& b) { return a.residual < b.residual - 1e-9; });
+    Banks best = *chosen;
+    const double effect = best.per_slot * most_extra[static_cast<std::size_t>(chosen - tried.begin())];
+    if (effect <= best.base * std::max(4 * best.residual, fit::least_effect)) return std::nullopt;
+    for (auto it = tried.begin(); it != tried.end(); ++it)
+        if (it != chosen && fit::as_likely(it->residual, best.residual, usable.size()))
+            best.alternatives.emplace_back(it->banks, it->bank_bytes);
+    return best;
+}
+
+std::optional<Interleave> find_interleave(std::span<const double> spacing, std::span<const double> bandwidth) {
+    double best = 0, worst = 0;
+    std::uint64_t full = 0;
+    for (std::size_t i = 0; i < spacing.size() && i < bandwidth.size(); ++i) {
+        const auto bytes = static_cast<std::uint64_t>(spacing[i]);
+        if ((bytes & (bytes - 1)) != 0 || !(bandwidth[i] > 0)) continue;
+        if (worst > 0 && bandwidth[i] >= std::min(0.75 * best, 1.25 * worst)) return std::nullopt;
+        if (best == 0 || bandwidth[i] >= 0.75 * best) {
+            best = bandwidth[i] > best ? bandwidth[i] : best;
+            full = bytes;
+        } else if (worst == 0 || bandwidth[i] < worst) {
+            worst = bandwidth[i];
+        }
+    }
+    if (worst == 0) return std::nullopt;
+    return Interleave{full, best / worst};
+}
+
+std::vector<Granule> granules(std::span<const double> distance, std::span<const double> second, double noise) {
+    std::vector<Granule> out;
+    double level = second.empty() ? 0 : std::max(second.front(), 0.0);
+    for (std::size_t i = 1; i < distance.size() && i < second.size(); ++i) {
+        if (second[i] <= 1.3 * level || second[i] - level <= noise) continue;
+        std::uint64_t bytes = 1;
+        while (2.0 * static_cast<double>(bytes) <= distance[i]) bytes *= 2;
+        out.push_back({bytes, level, second[i]});
+        level = second[i];
+    }
+    return out;
 }
 
 }  // namespace cllab::model

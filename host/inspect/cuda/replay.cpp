@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
@@ -16,9 +17,6 @@
 #include "model/work.hpp"
 
 namespace cllab::inspect {
-
-extern const unsigned char cuda_launch_bytes[];
-extern const unsigned long cuda_launch_size;
 
 namespace {
 
@@ -125,7 +123,7 @@ std::string uuid_of(const std::string& identity) {
 
 /// The text of cuda_launch.cpp, for those who want the program alone.
 std::string cuda_launch_source() {
-    return std::string(reinterpret_cast<const char*>(cuda_launch_bytes), cuda_launch_size) + R"(
+    return std::string(embedded("inspect/cuda/cuda_launch.cpp")) + R"(
 #ifdef CUDA_LAUNCH_MAIN
 #include <cstdio>
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/analysis.hpp"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "core/embedded.hpp"
 #include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
@@ -114,9 +115,6 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
 // NVIDIA's driver, with libclc for the built-in functions. libclc's get_global_id leaves the global offset out, so this
 // PTX is for reading and for counting registers, not for launching.
 
-extern const unsigned char beside_libclc_bytes[];
-extern const std::size_t beside_libclc_size;
-
 namespace {
 
 Clang clang() { return Clang("nvptx64--nvidiacl"); }
@@ -159,7 +157,7 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
     auto& known = made[compiler.program];
     if (known.empty())
         known = compiler
-                    .compile({reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size},
+                    .compile(std::string(embedded("inspect/isa/beside_libclc.cl")),
                              split("-target nvptx64-nvidia-nvcl -c -emit-llvm -O1 -Xclang -cl-ext=+cl_khr_fp16 -Xclang "
                                    "-target-cpu -Xclang sm_60",
                                    ' '),

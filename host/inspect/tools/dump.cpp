@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/cpu_code.hpp"

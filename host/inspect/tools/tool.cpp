@@ -15,7 +15,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
-#include "core/own_folder.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 
 namespace cllab::inspect {

@@ -13,7 +13,7 @@
 #include "kernelfile/description.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
-#include "model/pixel_format.hpp"
+#include "model/operation.hpp"
 #include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/kernel_signature.hpp"
-#include "model/shared_bytes.hpp"
+#include "model/operation.hpp"
 
 namespace cllab::kernelfile {
 

@@ -12,6 +12,7 @@
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 #include "report/records/json.hpp"
+#include "report/table/explanation.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -145,6 +146,144 @@ std::string data_json(const Context& c) {
     }
     // "<" begins whatever could end or change a script element.
     return join(split(line_text(out), '<'), "\\u003c");
+}
+
+// The samples of a record as a density.
+
+namespace {
+
+/// Height of the density at `steps` places from `low` to `high`, by Gaussian kernels. Half of Silverman's width, which
+/// is made for one mode and hides two.
+std::vector<double> density(const std::vector<double>& sorted, double low, double high, int steps) {
+    const double n = static_cast<double>(sorted.size());
+    const double iqr = quantile(sorted, 0.75) - quantile(sorted, 0.25);
+    const double width = std::max(0.45 * iqr / 1.34 * std::pow(n, -0.2), (high - low) / steps);
+    std::vector<double> out;
+    for (int i = 0; i <= steps; ++i) {
+        const double x = low + (high - low) * i / steps;
+        double sum = 0;
+        for (const double s : sorted) {
+            const double z = (s - x) / width;
+            if (std::abs(z) < 4) sum += std::exp(-z * z / 2);
+        }
+        out.push_back(sum);
+    }
+    const double most = *std::ranges::max_element(out);
+    for (auto& y : out) y = most > 0 ? y / most : 0;
+    return out;
+}
+
+}  // namespace
+
+void write_density(std::ostream& out, const model::Record& r) {
+    auto sorted = r.samples;
+    std::ranges::sort(sorted);
+    if (sorted.size() < 8 || !(sorted.back() > sorted.front())) {
+        out << fmt::format(R"(<span class="dim">{}</span>)",
+                           sorted.empty()
+                               ? "no samples"
+                               : fmt::format("{}{} samples", sorted.size(), sorted.size() < 8 ? "" : " equal"));
+        return;
+    }
+    // A few wild samples must not squeeze the rest into one peak: they are counted beside the chart.
+    const double inner_low = quantile(sorted, 0.02), inner_high = quantile(sorted, 0.98),
+                 margin = 0.1 * (inner_high - inner_low);
+    const double low = inner_high > inner_low ? std::max(sorted.front(), inner_low - margin) : sorted.front();
+    const double high = inner_high > inner_low ? std::min(sorted.back(), inner_high + margin) : sorted.back();
+    constexpr int steps = 60;
+    std::string path = "M0 28";
+    for (int i = 0; const double height : density(sorted, low, high, steps))
+        path += fmt::format("L{} {}", i++, format_exact(std::round(10 * (28 - 26 * height)) / 10));
+    out << R"(<svg class="density" viewBox="0 0 60 28" preserveAspectRatio="none" role="img" )";
+    out << fmt::format(R"(aria-label="density of the samples"><path d="{}L60 28Z"/></svg>)", path);
+    out << fmt::format(R"(<span class="range"><span>{}</span><span>{}</span></span>)", format_seconds(low),
+                       format_seconds(high));
+    const auto beyond = std::ranges::count_if(sorted, [&](double s) { return s < low || s > high; });
+    constexpr double worth_saying = 1.25;  // times as far as what is drawn
+    if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
+        out << fmt::format(R"(<span class="beyond">{} of {} outside, {} to {}</span>)", beyond, sorted.size(),
+                           format_seconds(sorted.front()), format_seconds(sorted.back()));
+}
+
+// What limits the time of a record, by the bounds that its device's profile and its counts give.
+
+namespace {
+
+using model::Limit;
+
+/// The colour of a limiter, by its name in a word or two.
+const char* colour_of(const std::string& brief) {
+    const auto begins = [&](std::initializer_list<const char*> words) {
+        return std::ranges::any_of(words, [&](const char* word) { return brief.starts_with(word); });
+    };
+    if (begins({"memory", "L1", "L2", "L3", "L4"})) return "t-memory";
+    if (begins({"launch", "groups"})) return "t-launch";
+    if (begins({"local", "barriers", "atomics"})) return "t-shared";
+    return brief.ends_with(" latency") ? "t-memory" : "t-compute";
+}
+
+}  // namespace
+
+std::optional<Tag> limit_of(const Context& c, std::size_t cell) {
+    const auto& r = c.records()[cell];
+    const auto found = c.page.explanations.find(cell);
+    if (!r.time) return std::nullopt;
+    if (found == c.page.explanations.end()) {
+        if (r.limit.empty()) return std::nullopt;
+        return r.limit == "-" ? Tag{"t-none", "not explained", ""} : Tag{colour_of(r.limit), r.limit, ""};
+    }
+    const auto& e = found->second;
+    const auto sentence = limit_sentence(e, *r.time);
+    const double part = explained(e, *r.time);
+    switch (e.limit) {
+        case Limit::named: {
+            const auto& brief = e.bounds.front().brief;
+            const auto* then = e.follower();
+            return Tag{colour_of(brief), brief + (then ? "+" + then->brief : "") + " " + whole_percent(part), sentence};
+        }
+        case Limit::close:
+            return Tag{"t-none", "not told apart", sentence};
+        case Limit::impossible:
+            return Tag{"t-wrong", "impossible", sentence};
+        case Limit::unsteady:
+            return Tag{"t-none", "unsteady", sentence};
+        case Limit::unexplained:
+            break;
+    }
+    return Tag{"t-none", "not explained" + (e.bounds.empty() ? "" : " " + whole_percent(1 - part)), sentence};
+}
+
+std::string limit_tag(const Context& c, std::size_t cell) {
+    const auto tag = limit_of(c, cell);
+    if (!tag) return "";
+    return fmt::format(R"(<span class="tag {}"{}>{}</span>)", tag->style,
+                       tag->title.empty() ? "" : " title=\"" + text(tag->title) + "\"", text(tag->words));
+}
+
+void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
+    const auto found = c.page.explanations.find(cell);
+    const auto& r = c.records()[cell];
+    if (found == c.page.explanations.end() || !r.time) return;
+    const auto& e = found->second;
+    out << fmt::format("<h5>what limits it</h5>\n<p>{}</p>\n<table class=\"bounds\"><tbody>\n",
+                       text(limit_sentence(e, *r.time)));
+    for (const auto& b : e.bounds) {
+        const double part = b.seconds / r.time->median;
+        out << "<tr>" << number_cell(whole_percent(part));
+        out << fmt::format(
+            R"(<td class="share"><svg width="100%" height="12"><rect class="{}" height="12" width="{}"/></svg></td>)",
+            colour_of(b.brief), percent(std::clamp(part, 0.0, 1.0)));
+        out << fmt::format("<td>{}, {} <small>{}</small></td></tr>\n", text(b.name), format_seconds(b.seconds),
+                           text(b.how));
+    }
+    out << "</tbody></table>\n";
+    for (const auto& why : e.contradictions) out << fmt::format("<p class=\"bad\">{}</p>\n", text(why));
+    if (!e.advice.empty()) out << fmt::format("<p>What helps: {}</p>\n", text(e.advice));
+    if (!e.unbounded.empty())
+        out << fmt::format("<details><summary>{} without a bound</summary><ul>{}</ul></details>\n", e.unbounded.size(),
+                           join(e.unbounded, "", [](const auto& u) {
+                               return fmt::format("<li>{}: {}</li>", text(u.first), text(u.second));
+                           }));
 }
 
 }  // namespace cllab::report::html

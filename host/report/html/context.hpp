@@ -87,9 +87,6 @@ void write_method(std::ostream& out, const Context& context);
 void write_portraits(std::ostream& out, const Context& context);
 void write_cells(std::ostream& out, const Context& context);
 
-/// "page.css", "page.js" or "d3.min.js", embedded at build time; the last is empty in a build without D3.
-std::string_view asset(std::string_view name);
-
 /// The records as the script reads them; nothing in it ends a script element.
 std::string data_json(const Context& context);
 

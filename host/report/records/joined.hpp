@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/explanation.hpp"
 #include "model/result.hpp"
 
 namespace cllab::report {
@@ -63,5 +64,12 @@ private:
     std::uint64_t expected_bytes_ = 0;
     std::size_t trouble_count_ = 0;
 };
+
+// What `cllab why --json` says of a cell, read back for the page of its records.
+
+/// The explanations in such lines, by the index of the record that each is of. Other lines, and those of no record, are
+/// passed over.
+std::map<std::size_t, model::Explanation> explanations_of(const std::vector<model::Record>& records,
+                                                          const std::vector<std::string>& lines);
 
 }  // namespace cllab::report

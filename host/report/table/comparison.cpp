@@ -9,7 +9,7 @@
 #include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "json/read.hpp"
-#include "model/rankable.hpp"
+#include "model/result.hpp"
 #include "report/records/json.hpp"
 
 namespace cllab::report {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "model/device.hpp"
 #include "model/explanation.hpp"
-#include "model/limits.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::report {

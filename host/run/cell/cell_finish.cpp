@@ -4,6 +4,12 @@
 
 #include "core/clock.hpp"
 #include "core/phases.hpp"
+#include "core/stats.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/quirks.hpp"
+#include "inspect/binary/cpu_code.hpp"
+#include "model/result.hpp"
 #include "run/cell/cell_sampling.hpp"
 #include "run/measure.hpp"
 
@@ -138,6 +144,198 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
         if (state.setup.slope)
             state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
     });
+}
+
+// The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
+
+namespace {
+
+using namespace model;
+
+void add(CellState& state, const std::string& metric, double value, const std::string& unit, Better better) {
+    if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
+}
+
+/// Of the declared work.
+void add_rates(CellState& state) {
+    const auto& work = state.setup.work;
+    const double t = state.record.time->median;
+    if (state.setup.slope) return add(state, "step_time", t, "s", Better::lower);
+    if (work.bytes > 0) add(state, "bandwidth", work.bytes / t, "B/s", Better::higher);
+    if (state.record.yardstick)
+        add(state, "of_copy", 100 * work.bytes / t / state.record.yardstick->bandwidth, "%", Better::higher);
+    if (work.flops > 0) add(state, "flops", work.flops / t, "FLOP/s", Better::higher);
+    if (work.steps > 0) add(state, "step_time", t / work.steps, "s", Better::lower);
+}
+
+/// By the profile of the device.
+void hold_against_limits(CellState& state) {
+    const auto& limits = state.instruments.limits();
+    if (!limits) return;
+    const bool one_launch =
+        state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
+    if (state.settings.judge)
+        if (const auto warning = state.settings.judge(state.record, *limits, one_launch)) state.warn(*warning);
+    if (state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *limits);
+}
+
+// --- Warnings
+
+/// A copy moves as much again as it is counted for where a write brings in what it overwrites, and caches may read
+/// twice as fast as they write: what moves this many times as fast as a copy was not moved.
+constexpr double beyond_any_copy = 3;
+
+void say_rate(CellState& state) {
+    const auto& yardstick = state.record.yardstick;
+    const auto& work = state.setup.work;
+    if (!yardstick || state.setup.slope) return;
+    const double rate = work.bytes / state.record.time->median;
+    if (rate <= beyond_any_copy * yardstick->bandwidth) return;
+    state.warn(
+        Warning::beyond_memory,
+        "it would move " + format_rate(rate, "B/s") + ", " + format_significant(rate / yardstick->bandwidth, 2) +
+            " times as much as a copy of the same size, which is impossible; " +
+            (work.assumed
+                 ? "by default a launch is taken to move every buffer once; declare less with e.g. 'work bytes=4*n'"
+                 : "the kernel skips some of the work, or other load slowed the copy"));
+}
+
+/// Times too short for what they are taken with.
+void say_resolution(CellState& state) {
+    const auto& audit = state.session.timer();
+    const auto& subject = *state.subject;
+    const double t = state.record.time->median;
+    if (!subject.event_clock()) return;
+    if (!state.setup.slope && t < 3 * audit.empty_seconds)
+        state.warn(Warning::below_floor, "shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
+                                             " each); make the work larger");
+    const bool cold = state.settings.cache == Cache::cold;
+    if (!cold && !state.fresh_data) return;
+    const std::string each = cold ? "a cold sample is one operation" : "an operation on fresh data is timed alone";
+    if (t * state.record.time->per_sample < 200e-9 * static_cast<double>(audit.step_ns))
+        state.warn(Warning::coarse, each + ", which here is shorter than 200 steps of the timer (" +
+                                        std::to_string(audit.step_ns) + " ns each); make the work larger");
+    if (subject.is_row() && t < 200 * audit.event_seconds)
+        state.warn(Warning::coarse,
+                   each +
+                       ", with an event at its first and at its last command, and here shorter than 200 times what an "
+                       "event costs (" +
+                       format_seconds(audit.event_seconds) + "); make the work larger");
+}
+
+/// Which clock it is, and what one may think of it.
+void say_clock(CellState& state) {
+    const auto& subject = *state.subject;
+    if (subject.events_exceeded_host())
+        state.warn(Warning::event_exceeds_host,
+                   "an event interval was longer than the host clock's around it; do not trust this row");
+    if (const auto& native = state.record.native)
+        state.warn(Warning::native, "hand-written C++ (" + native->compiler + ", " + native->instruction_set +
+                                        "), timed by the host clock, thread wake-up included; event times of kernels "
+                                        "do not include the launch");
+    else if (!subject.event_clock())
+        state.warn(Warning::host_clock,
+                   state.session.timer().verdict + "; timed by the host clock, launch cost included");
+    if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
+        state.warn(Warning::simulated,
+                   "Oclgrind simulates, so its times mean nothing; use it to find races and out-of-bounds accesses");
+}
+
+/// What went on beside the samples.
+void say_disturbance(CellState& state, const Sampling& sampling) {
+    const auto& timing = *state.record.time;
+    if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty())
+        state.warn(Warning::clock_limited, "the clock was throttled during sampling (" + join(clocks->limits, ", ") +
+                                               "; " + format_significant(clocks->core_mhz_low, 4) + " to " +
+                                               format_significant(clocks->core_mhz_high, 4) + " MHz by " +
+                                               clocks->source + ")");
+    if (sampling.interrupted())
+        state.warn(Warning::interrupted, "the run ended during the sampling of this cell, so it has fewer samples");
+    if (sampling.throttled())
+        state.warn(Warning::throttled, "the reference kernel between the samples varied by " +
+                                           format_significant(100 * sampling.reference_spread(), 2) +
+                                           " %; most samples are beside a run more than 10 % off, so none was dropped; "
+                                           "the clock drifts or the device has other work");
+    if (!model::had_its_cores(state.record))
+        state.warn(Warning::few_cores,
+                   "other processes took more than a tenth of the cores that its threads could use, so it is not "
+                   "ranked (record: cores, waited); a quiet machine may be faster");
+    if (!timing.settled)
+        state.warn(Warning::not_settled,
+                   "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
+    if (timing.stop_reason == "noise-floor")
+        state.warn(Warning::noise_floor,
+                   "more samples no longer narrow the interval; look for other load on the device");
+}
+
+}  // namespace
+
+bool fill_metrics(CellState& state, Sampling& sampling) {
+    sampling.conclude();
+    if (!state.record.time) return state.fail(Status::timed_out, "interrupted before its first sample");
+    const auto& timing = *state.record.time;
+    const double t = timing.median;
+    const auto is_real = plausible(timing, state.setup.slope && state.setup.slope->may_be_free);
+    if (is_real == Plausible::no)
+        return state.fail(Status::wrong_result,
+                          implausible_step + format_significant(t, 3) +
+                              " s, which is impossible: the code lacks the work, or the clock is wrong");
+    inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
+    if (is_real == Plausible::nothing) {
+        state.warn(Warning::no_cost,
+                   "between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
+                       " s per step, " +
+                       (timing.high < 0 ? "below zero, so it is less than the noise" : "indistinguishable from zero"));
+        return true;
+    }
+    add_rates(state);
+    if (const auto huge = state.subject->first().huge_share())
+        add(state, "huge_pages", 100 * *huge, "%", Better::neither);
+    for (const auto& metric : state.cell.experiment->metrics)
+        add(state, metric.name, metric.compute(state.setup, t), metric.unit, metric.better);
+    hold_against_limits(state);
+    return true;
+}
+
+void fill_parts(CellState& state, const Sampling& sampling) {
+    if (sampling.parts().empty()) {
+        if (state.settings.steps && !state.record.native && !state.subject->event_clock() &&
+            !state.subject->first().single_launch())
+            state.warn(Warning::no_steps,
+                       "only events time the parts of an operation, and this device's events are not trusted");
+        return;
+    }
+    for (const auto& [name, seconds] : sampling.parts())
+        add(state, "step_" + name, summarise(seconds).median, "s", Better::lower);
+}
+
+void time_transfers(CellState& state) {
+    if (!state.setup.time_transfers) return;
+    const InPhase phase(Phase::transfers, InPhase::Inner::included);
+    std::vector<double> up, down;
+    for (int i = 0; i < 5; ++i) {
+        up.push_back(state.subject->first().time_upload(state.setup));
+        down.push_back(state.subject->first().time_download());
+    }
+    // Images have no upload of this kind; no figure beats a zero.
+    const double in = summarise(up).median, back = summarise(down).median;
+    if (in > 0) add(state, "upload", in, "s", Better::lower);
+    if (back > 0) add(state, "download", back, "s", Better::lower);
+}
+
+void say_errors(CellState& state) {
+    const auto* errors = state.setup.errors.get();
+    if (!errors) return;
+    add(state, "error_absolute", errors->absolute(), "", Better::lower);
+    add(state, "error_relative", errors->relative(), "", Better::lower);
+    if (errors->of_floating_point()) add(state, "error_ulp", errors->ulp(), "ulp", Better::lower);
+}
+
+void say_conditions(CellState& state, const Sampling& sampling) {
+    say_rate(state);
+    say_resolution(state);
+    say_clock(state);
+    say_disturbance(state, sampling);
 }
 
 }  // namespace cllab::run

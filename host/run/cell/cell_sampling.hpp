@@ -7,7 +7,7 @@
 
 #include "core/random.hpp"
 #include "run/cell/cell_state.hpp"
-#include "run/conditions/core_time.hpp"
+#include "run/conditions/conditions.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::run {
@@ -86,7 +86,7 @@ private:
 
 // Functions that fill the record of a sampled cell; finish() calls them in this order.
 
-/// cell_metrics.cpp. Fills the time and its metrics; false: the cell has none. A step indistinguishable from zero has a
+/// Fills the time and its metrics; false: the cell has none. A step indistinguishable from zero has a
 /// time and no rates.
 bool fill_metrics(CellState& state, Sampling& sampling);
 /// Fills the times of an operation's parts, of the gaps between them, and of the whole, from an event per command.

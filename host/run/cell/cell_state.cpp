@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
+#include "core/hash.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/cuda.hpp"
+#include "device/program.hpp"
+#include "model/params.hpp"
+#include "model/work.hpp"
 #include "run/executor.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::run {
 
@@ -80,6 +88,226 @@ void CellState::clocks(const device::Clocks& read) {
     known.core_mhz_high = std::max(known.core_mhz_high, *read.core_mhz);
     for (const auto& limit : read.limits)
         if (std::ranges::find(known.limits, limit) == known.limits.end()) known.limits.push_back(limit);
+}
+
+namespace {
+
+using namespace model;
+
+void build_reference(CellState& state) {
+    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings);
+    state.reference = state.instruments.programs().build(from.text, from.options).get();
+    if (!state.reference.ok)
+        state.fail(Status::build_failed, "the reference '" + state.setup.reference->variant->name +
+                                             "' does not build: " + device::error_name(state.reference.code));
+}
+
+/// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
+void require_cuda_can(const CellState& state) {
+    if (state.session.facts().implementation != Implementation::nvidia)
+        throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
+    for (const auto& argument : state.setup.args) {
+        const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
+        if (image) throw Unsupported("a CUDA texture is not an OpenCL image (-x cuda)");
+        if (std::holds_alternative<Local>(argument))
+            throw Unsupported("a CUDA kernel has no __local argument (-x cuda)");
+    }
+    const auto displaced = [](const Extent& offset) {
+        return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
+    };
+    bool any = displaced(state.setup.offset);
+    for (const auto* launch : model::launches_of(state.setup)) any = any || displaced(launch->offset);
+    if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
+}
+
+/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built
+/// already.
+void begin_build(CellState& state) {
+    if (state.record.native) {
+        state.record.build.source = "native";
+        return;
+    }
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings);
+    state.source = std::move(from.text);
+    build.options = std::move(from.options);
+    build.source = std::move(from.origin);
+    build.source_sha256 = sha256_hex(state.source);
+    build.elsewhere = includes_of(state.source);
+    if (device::asks_for_cuda(build.options)) require_cuda_can(state);
+    state.building = state.instruments.programs().build(state.source, build.options);
+}
+
+void end_build(CellState& state) {
+    if (state.record.native) return;
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto& built = state.built = state.building.get();
+    built.log = name_lines(built.log, state.source);
+    build.seconds = built.seconds;
+    build.log = built.log;
+    // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
+    build.cached = built.ok && built.seconds < 5e-3;
+    if (built.ok) {
+        if (state.setup.reference) build_reference(state);
+        return;
+    }
+    for (const auto& extension : state.setup.extensions) {
+        if (!state.session.facts().has(extension) || device::keeps_promise(state.session, extension)) continue;
+        state.fail(Status::unsupported,
+                   "the device lists " + extension + ", but its compiler does not build a kernel that uses it");
+        return;
+    }
+    const auto first = first_error(built.log);
+    state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
+}
+
+/// The data that is uploaded is made here, where its time is accounted for as such.
+void make_data(const Setup& setup) {
+    const InPhase phase(Phase::data);
+    for (const auto& argument : setup.args) {
+        if (const auto* input = std::get_if<Input>(&argument)) *input->data;
+        if (const auto* inout = std::get_if<InOut>(&argument)) *inout->data;
+        if (const auto* image = std::get_if<Image>(&argument); image && image->data) *image->data;
+    }
+}
+
+/// The cell's setup with the data of the first (0) or second (1) verification.
+Setup set_up(const CellState& state, unsigned verification) {
+    const InPhase phase(Phase::data);
+    const auto& settings = state.settings;
+    auto out = model::set_up(*state.cell.experiment,
+                             {*state.cell.variant, state.cell.point, state.session.facts(),
+                              settings.seed + verification, settings.files, verification, &state.instruments.data()});
+    if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
+    if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
+    if (settings.small_groups) {
+        out.local = {};
+        out.local.dims = out.global.dims;
+    }
+    return out;
+}
+
+/// Of the data of one seed, whatever the run's: a file's contents are part of it, and no draw is.
+void identify_launch(CellState& state) {
+    constexpr std::uint64_t seed = 1;
+    const auto& settings = state.settings;
+    if (settings.arrangement) return;
+    const bool may_hold_files = state.cell.variant->own || !settings.files.empty();
+    if (!may_hold_files || settings.seed == seed) {
+        state.record.launch = launch_identity(state.setup, may_hold_files ? Contents::taken : Contents::left_out);
+        return;
+    }
+    const InPhase phase(Phase::data);
+    const auto setup = model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point,
+                                                              state.session.facts(), seed, settings.files, 0});
+    state.record.launch = launch_identity(setup, Contents::taken);
+}
+
+/// False: it does not fit or build.
+void begin_making(CellState& state) {
+    const auto& facts = state.session.facts();
+    if (const auto reason = missing_need(*state.cell.variant, facts)) {
+        state.fail(Status::unsupported, *reason);
+        return;
+    }
+    state.setup = set_up(state, 0);
+    state.record.point = state.setup.point.values();
+    state.device_bytes = device_bytes(state.setup);
+    const auto room = static_cast<double>(facts.global_bytes);
+    if (room > 0 && state.device_bytes > room)
+        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) +
+                          "; the device has " + format_bytes(facts.global_bytes));
+    if (state.settings.measure) {
+        state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes,
+                              memory_budget(facts));
+        state.device_bytes *= static_cast<double>(state.sets);
+        if (state.settings.cache == Cache::cold) state.instruments.flush();
+    }
+    begin_build(state);
+}
+
+void make(CellState& state, const CellState* beside) {
+    make_data(state.setup);
+    identify_launch(state);
+    end_build(state);
+    if (state.record.status != Status::ok) return;
+    state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
+    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup,
+                                              state.cell.experiment->entry(*state.cell.variant),
+                                              beside ? beside->subject.get() : nullptr);
+    if (state.setup.reference) state.subject->set_reference(state.reference);
+}
+
+void prove(CellState& state) {
+    const auto seed = state.settings.seed;
+    auto& subject = *state.subject;
+    const bool twice = state.settings.measure && !state.settings.arrangement;
+    const auto operations = state.setup.verify_operations;
+    const auto fence = state.settings.arrangement ? device::Fence::none : device::Fence::end;
+    if (!state.proved(subject.verify(state.setup, seed, operations, twice, fence))) return;
+    if (!state.settings.measure) {
+        // A simulator takes as long for the second time as for the first.
+        if (state.settings.arrangement || state.session.facts().implementation == Implementation::oclgrind) return;
+        if (!state.proved(subject.verify_one_more(seed))) return;
+        state.setup = set_up(state, 1);
+        make_data(state.setup);
+        state.proved(subject.verify(state.setup, seed + 1, operations, false, device::Fence::start));
+        return;
+    }
+    subject.make_sets(state.sets);
+    if (state.settings.arrangement) {  // both seeds were proved when the cell was measured alone
+        if (state.sets > 1) state.proved(subject.verify(state.setup, seed, operations));
+        return;
+    }
+    state.setup = set_up(state, 1);
+    make_data(state.setup);
+    state.proved(subject.verify(state.setup, seed + 1, operations, false, device::Fence::start));
+}
+
+}  // namespace
+
+void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
+    if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
+    const auto& facts = session.facts();
+    const auto setup = model::set_up(*cell.experiment,
+                                     {*cell.variant, cell.point, facts, settings.seed, settings.files, 0, &kept.data});
+    const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
+    build(build_text(cell, setup, facts, settings));
+    if (setup.reference) build(reference_text(cell, setup, facts, settings));
+}
+
+void begin(CellState& state) {
+    if (std::exchange(state.begun, true)) return;
+    state.announce("build");
+    state.guarded([&] { begin_making(state); });
+}
+
+bool prepare(CellState& state, const CellState* beside, const CellState* proved) {
+    begin(state);
+    if (state.record.status != Status::ok) return false;
+    state.announce("build");
+    if (!state.guarded([&] { make(state, beside); })) {
+        if (state.record.status == Status::build_failed) state.guarded([&] { read_code(state); });
+        return false;
+    }
+    state.announce("verify");
+    if (proved) state.subject->share_answer(*proved->subject);
+    const bool right = state.guarded([&] { prove(state); });
+    if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
+    if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see
+    return right;
+}
+
+std::uint64_t yardstick_bytes(const CellState& state) {
+    if (state.setup.slope || state.setup.work.bytes <= 0) return 0;
+    return yardstick_bytes(state.setup.work.bytes, data_bytes(state.setup));
+}
+
+void set_yardstick(CellState& state, const Yardsticks::Known& known) {
+    state.record.yardstick = known.info;
+    if (!known.info) state.warn(Warning::no_yardstick, known.why_not + "; the column 'of copy' is left out");
 }
 
 }  // namespace cllab::run
