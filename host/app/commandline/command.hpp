@@ -37,8 +37,9 @@ struct Manual {
     std::string usage, about, example;
     bool passes_on = false;  ///< what stands behind `--` is for another program
 };
-/// With the description and the example of commands/NAME.txt: paragraphs, and behind a line "Example:" the example.
-Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage);
+/// What commands/NAME.txt says: lines "Usage: ", "Arguments: " and "Summary: ", the paragraphs, and behind a line
+/// "Example:" the example.
+Manual manual_of(const std::string& name);
 
 struct Command {
     Manual manual;

@@ -7,31 +7,18 @@
 namespace cllab::app {
 namespace {
 
-/// A line of a kernel file's block that may stand on the command line.
-struct Statement {
-    const char *name, *value, *about = "";
-};
-const Statement statements[]{
-    {"arg", "NAME=VALUE"},
-    {"global", "X[,Y[,Z]]"},
-    {"local", "X[,Y[,Z]]", "Kernel files: work-items per work-group. Default: the driver chooses."},
-    {"offset", "X[,Y[,Z]]", "Kernel files: offset of the global ids."},
-    {"variant", "NAME=OPTIONS"},
-    {"extends,I", "FOLDER", "Kernel files: also looks for #include files in FOLDER."},
-    {"include", "FILE"},
-    {"work", "bytes=N flops=N", "Kernel files: what one launch must move and compute, for the rates."},
-    {"expect", "NAME=FILE"},
-    {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},
-    {"relation", "TEXT"},
-    {"where", "CONDITION"},
-    {"tolerance", "KIND=X"},
-};
+/// The lines of a kernel file's block that may stand on the command line, with their values.
+constexpr std::pair<const char*, const char*> statements[]{
+    {"arg", "NAME=VALUE"},       {"global", "X[,Y[,Z]]"}, {"local", "X[,Y[,Z]]"}, {"offset", "X[,Y[,Z]]"},
+    {"variant", "NAME=OPTIONS"}, {"extends,I", "FOLDER"}, {"include", "FILE"},    {"work", "bytes=N flops=N"},
+    {"expect", "NAME=FILE"},     {"reference", "KERNEL"}, {"relation", "TEXT"},   {"where", "CONDITION"},
+    {"tolerance", "KIND=X"}};
 
 }  // namespace
 
 Rows<CellOptions> choice_rows(bool devices) {
     Rows<CellOptions> out;
-    out.list("kernel,k", "PATTERN", &CellOptions::patterns, "Selects variants, like a positional PATTERN. Repeats.");
+    out.list("kernel,k", "PATTERN", &CellOptions::patterns);
     if (devices) out.list("device,d", "D", &CellOptions::devices);
     out.named("axis,a", "NAME=VALUES", &CellOptions::axes);
     return out;
@@ -39,9 +26,9 @@ Rows<CellOptions> choice_rows(bool devices) {
 
 Rows<CellOptions> kernel_file_rows() {
     Rows<CellOptions> out;
-    for (const auto& [name, value, about] : statements) {
-        const std::string option = Row{name, value, about}.long_name();
-        out.add({name, value, about, "", true},
+    for (const auto& [name, value] : statements) {
+        const std::string option = Row{name, value}.long_name();
+        out.add({name, value, "", "", true},
                 [option](CellOptions& to, const std::string& text) { to.statements.emplace_back(option, text); });
     }
     return out;
@@ -56,35 +43,32 @@ Rows<CellOptions> reference_command_rows() {
 Rows<CellOptions> text_rows() {
     Rows<CellOptions> out;
     out.text("cl-dir", "DIR", &CellOptions::cl_dir);
-    out.text("build-options", "TEXT", &CellOptions::build_options,
-             "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
+    out.text("build-options", "TEXT", &CellOptions::build_options);
     return out;
 }
 
 Rows<CellOptions> label_rows() {
     Rows<CellOptions> out;
-    out.add({"label", "TEXT",
-             "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes."},
-            [](CellOptions& to, const std::string& text) {
-                constexpr std::size_t longest = 200;
-                if (text.size() > longest)
-                    throw Error(Blame::usage, "option '--label' has ", text.size(), " bytes; at most ", longest,
-                                " are possible");
-                to.label = text;
-            });
+    out.add({"label", "TEXT"}, [](CellOptions& to, const std::string& text) {
+        constexpr std::size_t longest = 200;
+        if (text.size() > longest)
+            throw Error(Blame::usage, "option '--label' has ", text.size(), " bytes; at most ", longest,
+                        " are possible");
+        to.label = text;
+    });
     return out;
 }
 
 Rows<CellOptions> process_rows() {
     Rows<CellOptions> out;
     out.number("timeout", "SECONDS", any_seconds, &CellOptions::timeout_seconds, "60");
-    out.seed("Seeds the random inputs. Default: a fresh seed per run. The record holds it.");
+    out.seed();
     return out;
 }
 
 Rows<Call> timings_rows() {
     Rows<Call> out;
-    out.flag("timings", &Call::timings, "Prints the command's own time on stderr, by phase.");
+    out.flag("timings", &Call::timings);
     return out;
 }
 
@@ -98,8 +82,7 @@ Rows<FileOptions> excerpt_rows() {
 
 Rows<FileOptions> replace_rows(const std::string& appendable) {
     Rows<FileOptions> out;
-    out.flag("force", &FileOptions::force,
-             "Replaces an output file that exists. Without --force the command refuses to run.");
+    out.flag("force", &FileOptions::force);
     if (!appendable.empty())
         out.flag("append", &FileOptions::append,
                  "Adds to an existing file of " + appendable + ". A CSV file gets no second header.");

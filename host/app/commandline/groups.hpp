@@ -29,7 +29,5 @@ Rows<FileOptions> replace_rows(const std::string& appendable = "");
 /// --columns of the table of cells, and of tables whose columns are always the same.
 std::string about_columns();
 std::string about_columns(const Strings& names);
-inline constexpr const char* about_sort =
-    "Puts all rows of a table in the order of their times. Without it only where rows are ranked.";
 
 }  // namespace cllab::app

@@ -163,16 +163,19 @@ Strings command_names() {
     return mapped(commands(), [](const auto& command) { return command.manual.name; });
 }
 
-Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage) {
+Manual manual_of(const std::string& name) {
     const std::string text{embedded("app/commands/" + name + ".txt")}, between = "\n\nExample:\n";
-    const auto end = text.find(between);
-    const auto example = text.substr(end + between.size());
-    return {std::move(name),
-            std::move(synopsis),
-            std::move(summary),
-            std::move(usage),
-            joined_lines(text.substr(0, end)),
-            example.substr(0, example.size() - 1)};
+    const auto said = [&](const std::string& what) {
+        const auto at = text.find(what) + what.size();
+        return trim(text.substr(at, text.find('\n', at) - at));
+    };
+    const auto begin = text.find("\n\n") + 2, end = text.find(between), example = end + between.size();
+    return {name,
+            said("Arguments:"),
+            said("Summary:"),
+            said("Usage:"),
+            joined_lines(text.substr(begin, end - begin)),
+            text.substr(example, text.size() - 1 - example)};
 }
 
 std::string option_text(const std::string& command, const std::string& option) {

@@ -15,7 +15,7 @@ namespace cllab::app {
 struct Row {
     std::string name;         ///< long name, and a short one behind a comma: "kernel,k"
     std::string value;        ///< what --help calls the value; empty: a switch
-    std::string about;        ///< sentences; empty: those of options.txt
+    std::string about{};      ///< sentences with names in them that are known at run time; else options.txt has them
     std::string otherwise{};  ///< the default that --help shows
     bool repeats = false;
     std::string alone{};  ///< the value where none stands behind it
@@ -61,40 +61,38 @@ public:
     Rows& flag(std::string name, bool Of::*to, std::string about = "") {
         return add({std::move(name), "", std::move(about)}, [to](Of& of, const std::string&) { of.*to = true; });
     }
-    Rows& text(std::string name, std::string value, std::string Of::*to, std::string about = "") {
-        return add({std::move(name), std::move(value), std::move(about), defaults().*to},
+    Rows& text(std::string name, std::string value, std::string Of::*to) {
+        return add({std::move(name), std::move(value), "", defaults().*to},
                    [to](Of& of, const std::string& text) { of.*to = text; });
     }
-    Rows& word(std::string name, std::string value, const Strings& possible, std::string Of::*to,
-               std::string about = "") {
-        return add({name, std::move(value), std::move(about), defaults().*to},
+    Rows& word(const std::string& name, std::string value, const Strings& possible, std::string Of::*to) {
+        return add({name, std::move(value), "", defaults().*to},
                    [name, to, possible](Of& of, const std::string& text) { of.*to = word_of(name, text, possible); });
     }
-    Rows& list(std::string name, std::string value, Strings Of::*to, std::string about = "") {
-        return add({std::move(name), std::move(value), std::move(about), "", true},
+    Rows& list(std::string name, std::string value, Strings Of::*to) {
+        return add({std::move(name), std::move(value), "", "", true},
                    [to](Of& of, const std::string& text) { (of.*to).push_back(text); });
     }
-    Rows& named(std::string name, std::string value, Pairs Of::*to, std::string about = "") {
+    Rows& named(std::string name, std::string value, Pairs Of::*to) {
         const auto option = name.substr(0, name.find(','));
-        return add({std::move(name), std::move(value), std::move(about), "", true},
+        return add({std::move(name), std::move(value), "", "", true},
                    [option, to](Of& of, const std::string& text) { add_named(option, text, of.*to); });
     }
     Rows& columns(Strings Of::*to, std::string about) {
         return add({"columns", "LIST", std::move(about)},
                    [to](Of& of, const std::string& text) { of.*to = columns_of(text); });
     }
-    Rows& seed(std::string about) {
-        return add({"seed", "N", std::move(about)}, [](Of& of, const std::string& text) { of.seed = seed_of(text); });
+    Rows& seed() {
+        return add({"seed", "N"}, [](Of& of, const std::string& text) { of.seed = seed_of(text); });
     }
     template <class Member>  // unsigned, or one that may be absent
-    Rows& whole(std::string name, std::string value, Range range, Member to, std::string about = "") {
-        return add({name, std::move(value), std::move(about)},
+    Rows& whole(const std::string& name, std::string value, Range range, Member to) {
+        return add({name, std::move(value)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = whole_of(name, text, range); });
     }
     template <class Member>  // double, or one that may be absent
-    Rows& number(std::string name, std::string value, Range range, Member to, std::string otherwise,
-                 std::string about = "") {
-        return add({name, std::move(value), std::move(about), std::move(otherwise)},
+    Rows& number(const std::string& name, std::string value, Range range, Member to, std::string otherwise) {
+        return add({name, std::move(value), "", std::move(otherwise)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = number_of(name, text, range); });
     }
     /// The rows that it has in common with others.

@@ -88,14 +88,10 @@ Rows<CountOptions> count_rows() {
     rows.with(choice_rows(false))
         .with(kernel_file_rows())
         .with(text_rows())
-        .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
-               "Work-items that execute together: 32 on NVIDIA, 64 on AMD's GCN and CDNA. Default: 32.")
+        .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave)
         .text("vs", "PATTERN", &CountOptions::versus)
-        .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
-                "Processor time per operation. A longer simulation counts fewer groups, or a smaller point of the "
-                "axes.")
-        .text("json", "FILE", &CountOptions::json,
-              "Writes one JSON line per kernel; tools/counts.schema.json describes it.")
+        .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5")
+        .text("json", "FILE", &CountOptions::json)
         .with(process_rows())
         .with(replace_rows("--json"));
     return rows;
@@ -105,9 +101,7 @@ Rows<CountOptions> count_rows() {
 
 Command count_command() {
     return make_command<CountOptions>(
-        manual_of("count", "PATTERN...", "what a kernel executes, counted in a simulator",
-                  "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]"),
-        count_rows(),
+        manual_of("count"), count_rows(),
         [](CountOptions& options) {
             need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
             if (names_best(options.versus))

@@ -252,13 +252,8 @@ int print_start() {
 
 Command devices_command() {
     Rows<DevicesOptions> rows;
-    rows.flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
-    return make_command<DevicesOptions>(
-        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json]",
-         "Lists every OpenCL device: its selector, its properties, whether its event timer can be trusted, its kind of "
-         "program binary, and the driver quirks that cllab works around.",
-         "cllab devices"},
-        rows, check_devices, show_devices);
+    rows.flag("json", &DevicesOptions::as_json);
+    return make_command<DevicesOptions>(manual_of("devices"), rows, check_devices, show_devices);
 }
 
 }  // namespace cllab::app

@@ -262,33 +262,24 @@ Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
         .list("target,t", "T", &IsaOptions::targets)
-        .flag("targets", &IsaOptions::list_targets,
-              "Lists the processors, what this machine can produce for each, and which packages would enable the rest.")
+        .flag("targets", &IsaOptions::list_targets)
         .text("vs", "PATTERN", &IsaOptions::versus)
         .flag("hot", &IsaOptions::hot)
         .flag("source", &IsaOptions::source)
         .flag("live", &IsaOptions::live)
-        .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
-               "Cuts lines at N columns, at least 40. Default: the lines as they are.")
-        .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")
+        .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width)
+        .flag("summary", &IsaOptions::summary)
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
-        .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
+        .text("dumps", "DIR", &IsaOptions::dumps)
         .with(text_rows())
-        .number(
-            "timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
-            "Ends a variant whose driver makes no progress for SECONDS, and a compilation for a target after SECONDS.")
-        .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
+        .number("timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60")
+        .flag("require-all", &IsaOptions::require_all)
         .with(kernel_file_rows());
     return rows;
 }
 
 }  // namespace
 
-Command isa_command() {
-    return make_command<IsaOptions>(
-        manual_of("isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
-                  "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]"),
-        isa_rows(), check_isa, run_isa);
-}
+Command isa_command() { return make_command<IsaOptions>(manual_of("isa"), isa_rows(), check_isa, run_isa); }
 
 }  // namespace cllab::app

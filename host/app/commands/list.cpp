@@ -92,23 +92,13 @@ void check_list(ListOptions&) {}
 
 Command list_command() {
     Rows<ListOptions> rows;
-    rows.flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
-    return make_command<ListOptions>(
-        {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json]",
-         "Lists families with their questions and variants.",
-         "cllab list muladd\nmuladd: What does a device make of one multiply-add and one store?\n  muladd_fma    "
-         "fma(a, b, c): one rounding.\n  muladd_mad    a * b + c with contraction off: two roundings."},
-        rows, check_list, list);
+    rows.flag("json", &ListOptions::as_json);
+    return make_command<ListOptions>(manual_of("list"), rows, check_list, list);
 }
 
 Command describe_command() {
     Rows<ListOptions> rows;
-    return make_command<ListOptions>(
-        {"describe", "FAMILY|VARIANT", "a family's question, axes, metrics and variants",
-         "cllab describe FAMILY|VARIANT",
-         "Prints a family's question, axes with defaults, metrics and variants, or those of one variant.",
-         "cllab describe muladd"},
-        rows, check_list, describe);
+    return make_command<ListOptions>(manual_of("describe"), rows, check_list, describe);
 }
 
 }  // namespace cllab::app

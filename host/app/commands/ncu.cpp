@@ -183,7 +183,7 @@ Rows<NcuOptions> ncu_rows() {
         .with(kernel_file_rows())
         .text("export", "DIR", &NcuOptions::exports_to)
         .with(text_rows())
-        .text("json", "FILE", &NcuOptions::json, "Writes one JSON line per cell with all counters.")
+        .text("json", "FILE", &NcuOptions::json)
         .with(process_rows())
         .with(replace_rows("--json"));
     return rows;
@@ -192,8 +192,7 @@ Rows<NcuOptions> ncu_rows() {
 }  // namespace
 
 Command ncu_command() {
-    auto manual = manual_of("ncu", "PATTERN...", "hardware counters of OpenCL kernels on NVIDIA",
-                            "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]");
+    auto manual = manual_of("ncu");
     manual.passes_on = true;
     return make_command<NcuOptions>(
         std::move(manual), ncu_rows(),

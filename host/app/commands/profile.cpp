@@ -72,20 +72,17 @@ namespace {
 
 Rows<ProfileOptions> profile_rows() {
     Rows<ProfileOptions> rows;
-    rows.list("device,d", "D", &ProfileOptions::devices,
-              "Selects devices as `cllab run` does. Repeats. Default: the first GPU, else the first CPU.")
+    rows.list("device,d", "D", &ProfileOptions::devices)
         .flag("quick", &ProfileOptions::quick)
-        .text("dumps", "DIR", &ProfileOptions::dumps,
-              "Writes DIR/<device>/profile.json. Default: below the user's cache, $XDG_CACHE_HOME/cllab/profiles.")
-        .flag("force", &ProfileOptions::force,
-              "Replaces a profile of the same driver that has more figures, which stays otherwise.")
-        .flag("no-dumps", &ProfileOptions::no_dumps, "Writes no file.")
+        .text("dumps", "DIR", &ProfileOptions::dumps)
+        .flag("force", &ProfileOptions::force)
+        .flag("no-dumps", &ProfileOptions::no_dumps)
         .with(text_rows())
         .flag("isolate", &ProfileOptions::isolate)
         .with(timings_rows())
         .with(process_rows())
         .flag("all", &ProfileOptions::all)
-        .flag("json", &ProfileOptions::as_json, "Prints JSON instead of the page, with every curve.")
+        .flag("json", &ProfileOptions::as_json)
         .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
     return rows;
 }
@@ -94,9 +91,7 @@ Rows<ProfileOptions> profile_rows() {
 
 Command profile_command() {
     return make_command<ProfileOptions>(
-        manual_of("profile", "[--device D]", "a device's figures from all probes, on one page",
-                  "cllab profile [--device D] [--quick] [--json]"),
-        profile_rows(),
+        manual_of("profile"), profile_rows(),
         [](ProfileOptions& options) {
             refuse_patterns(options, "`cllab profile` takes no PATTERN");
             if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;

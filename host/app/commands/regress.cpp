@@ -66,27 +66,23 @@ void check_regress(RegressOptions& options) {
 Rows<RegressOptions> regress_rows() {
     Rows<RegressOptions> rows;
     rows.list("device,d", "D", &RegressOptions::devices)
-        .add({"threshold", "PERCENT", "Calls a cell slower when the whole interval is above PERCENT.", "2"},
+        .add({"threshold", "PERCENT", "", "2"},
              [](RegressOptions& to, const std::string& text) {
                  to.threshold = number_of("threshold", text, {0, 100, "per cent from 0 to 100"}) / 100;
              })
-        .flag("strict", &RegressOptions::strict, "Exits with status 5 when a cell is undecided and none is slower.")
+        .flag("strict", &RegressOptions::strict)
         .flag("results-may-change", &RegressOptions::results_may_change)
         .flag("allow-new-compiler", &RegressOptions::allow_new_compiler)
         .flag("recorded", &RegressOptions::recorded)
         .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10")
-        .text("cl-dir", "DIR", &RegressOptions::cl_dir,
-              "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.")
-        .text("build-options", "TEXT", &RegressOptions::build_options,
-              "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.")
-        .text("json", "FILE", &RegressOptions::json, "Writes one JSON line per cell and one for the whole.")
+        .text("cl-dir", "DIR", &RegressOptions::cl_dir)
+        .text("build-options", "TEXT", &RegressOptions::build_options)
+        .text("json", "FILE", &RegressOptions::json)
         .columns(&RegressOptions::columns, about_columns(report::columns_of_command("regress")))
-        .text("junit", "FILE", &RegressOptions::junit,
-              "Writes JUnit XML: slower is a failure, wrong or failing an error.")
+        .text("junit", "FILE", &RegressOptions::junit)
         .text("markdown", "OUT", &RegressOptions::markdown)
-        .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
-                "Ends a cell that makes no progress for SECONDS.")
-        .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")
+        .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60")
+        .seed()
         .with(timings_rows())
         .with(replace_rows("--json"));
     return rows;
@@ -95,10 +91,7 @@ Rows<RegressOptions> regress_rows() {
 }  // namespace
 
 Command regress_command() {
-    return make_command<RegressOptions>(
-        manual_of("regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
-                  "cllab regress BASE [PATTERN...] [options]"),
-        regress_rows(), check_regress, run_regress);
+    return make_command<RegressOptions>(manual_of("regress"), regress_rows(), check_regress, run_regress);
 }
 
 }  // namespace cllab::app

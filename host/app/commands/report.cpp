@@ -102,19 +102,15 @@ report::Joined read_records(const Strings& paths) {
 
 Command report_command() {
     Rows<ReportOptions> rows;
-    rows.text("csv", "OUT", &ReportOptions::csv,
-              "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
-        .text("html", "OUT", &ReportOptions::html);
+    rows.text("csv", "OUT", &ReportOptions::csv).text("html", "OUT", &ReportOptions::html);
     rows.with(excerpt_rows())
-        .text("long", "OUT", &ReportOptions::long_csv,
-              "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.")
+        .text("long", "OUT", &ReportOptions::long_csv)
         .columns(&ReportOptions::columns, about_columns())
-        .flag("sort", &ReportOptions::by_time, about_sort)
+        .flag("sort", &ReportOptions::by_time)
         .with(replace_rows("--csv"));
     return make_command<ReportOptions>(
-        manual_of("report", "FILE...", "tables of records of many runs, and variants by devices",
-                  "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]"),
-        rows, [](ReportOptions& options) { need_pattern(options, needs_records); }, report_records);
+        manual_of("report"), rows, [](ReportOptions& options) { need_pattern(options, needs_records); },
+        report_records);
 }
 
 }  // namespace cllab::app

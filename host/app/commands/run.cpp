@@ -8,20 +8,15 @@ namespace {
 
 Rows<RunOptions> shown_rows(bool measures) {
     Rows<RunOptions> rows;
-    rows.text("dumps", "DIR", &RunOptions::dumps,
-              "Writes source, binary, disassembly and records below DIR. Default: dumps.")
-        .flag("no-dumps", &RunOptions::no_dumps, "Writes no dumps.")
-        .text("json", "FILE", &RunOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
-        .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");
-    if (measures)
-        rows.text("html", "FILE", &RunOptions::html,
-                  "Writes an HTML page at the end: charts, tables, code beside time.")
-            .with(excerpt_rows());
+    rows.text("dumps", "DIR", &RunOptions::dumps)
+        .flag("no-dumps", &RunOptions::no_dumps)
+        .text("json", "FILE", &RunOptions::json)
+        .text("csv", "FILE", &RunOptions::csv);
+    if (measures) rows.text("html", "FILE", &RunOptions::html).with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
-        .flag("sort", &RunOptions::by_time, about_sort)
+        .flag("sort", &RunOptions::by_time)
         .named("input", "NAME=FILE", &RunOptions::inputs)
-        .named("output", "NAME=FILE", &RunOptions::outputs,
-               "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
+        .named("output", "NAME=FILE", &RunOptions::outputs)
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above)
         .with(label_rows())
         .with(timings_rows())
@@ -43,7 +38,7 @@ Rows<RunOptions> measured_rows() {
         .text("vs", "PATTERN", &RunOptions::versus)
         .text("baseline", "DIR", &RunOptions::baseline)
         .word("cache", "STATE", {"hot", "cold", "rotate"}, &RunOptions::cache)
-        .flag("verify", &RunOptions::verify_only, "Verifies and dumps only; measures no time.")
+        .flag("verify", &RunOptions::verify_only)
         .flag("steps", &RunOptions::steps)
         .flag("energy", &RunOptions::energy)
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "")
@@ -61,21 +56,17 @@ Rows<RunOptions> measured_rows() {
 Rows<RunOptions> run_rows(bool measures) {
     Rows<RunOptions> rows;
     rows.with(choice_rows());
-    rows.add({"points", "WHICH", "Points to run on axes you did not set: all, or only the first value of each.", "all"},
-             [](RunOptions& to, const std::string& text) {
-                 if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
-             });
+    rows.add({"points", "WHICH", "", "all"}, [](RunOptions& to, const std::string& text) {
+        if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
+    });
     if (measures) rows.with(measured_rows());
     rows.with(shown_rows(measures))
         .with(text_rows())
-        .flag("isolate", &RunOptions::isolate,
-              "Runs each device's work in a child process, so a driver that crashes or hangs costs one cell.")
+        .flag("isolate", &RunOptions::isolate)
         .with(process_rows())
-        .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
-        .flag("print-block", &RunOptions::print_block,
-              "Kernel files: prints the block that cllab guesses for what the file leaves out, and ends.")
-        .flag("write-block", &RunOptions::write_block,
-              "Kernel files: writes that block into FILE.cllab, and ends. Never overwrites a file.")
+        .flag("require-all", &RunOptions::require_all)
+        .flag("print-block", &RunOptions::print_block)
+        .flag("write-block", &RunOptions::write_block)
         .with(kernel_file_rows())
         .with(reference_command_rows());
     return rows;
@@ -144,10 +135,9 @@ int run_or_watch(const RunOptions& options) {
     return run_cells(options);
 }
 
-const Manual run_manual = manual_of("run", "PATTERN...", "verify, time, dump", "cllab [run] [PATTERN...] [options]");
+const Manual run_manual = manual_of("run");
 
-const Manual dump_manual =
-    manual_of("dump", "PATTERN...", "build, verify once, dump; no timing", "cllab dump PATTERN... [options]");
+const Manual dump_manual = manual_of("dump");
 
 }  // namespace
 

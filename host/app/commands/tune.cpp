@@ -268,22 +268,19 @@ Command tune_command() {
         .with(kernel_file_rows())
         .with(reference_command_rows())
         .with(text_rows())
-        .text("json", "FILE", &TuneOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
-        .text("csv", "FILE", &TuneOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.")
+        .text("json", "FILE", &TuneOptions::json)
+        .text("csv", "FILE", &TuneOptions::csv)
         .with(process_rows())
         .with(label_rows())
         .with(timings_rows())
         .number("budget", "SECONDS", any_seconds, &TuneOptions::budget, "")
         .word("strategy", "WHICH", {"auto", "all", "random", "local"}, &TuneOptions::strategy)
         .text("resume", "FILE", &TuneOptions::resume)
-        .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4",
-                "Maximum sampling time per point. A comparison of two points may take 25 times as long.")
+        .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4")
         .with(replace_rows("--json or --csv"));
-    return make_command<TuneOptions>(
-        manual_of("tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]"),
-        rows, check_tune, [](const TuneOptions& invocation) {
-            return tune(invocation, *in_child_processes(invocation.timeout_seconds));
-        });
+    return make_command<TuneOptions>(manual_of("tune"), rows, check_tune, [](const TuneOptions& invocation) {
+        return tune(invocation, *in_child_processes(invocation.timeout_seconds));
+    });
 }
 
 // The end of a tuning: who won, and against whom.

@@ -220,14 +220,11 @@ Rows<WhyOptions> why_rows() {
     rows.with(choice_rows())
         .with(kernel_file_rows())
         .with(text_rows())
-        .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
-        .text("dumps", "DIR", &WhyOptions::dumps,
-              "Reads the profile from DIR/<device>/profile.json. Default: where `cllab profile` writes it.")
-        .number("profile", "SECONDS", any_seconds, &WhyOptions::profile_seconds, "",
-                "Measures the profile of a device that has none within SECONDS, as `cllab profile` does, and keeps it.")
+        .text("json", "FILE", &WhyOptions::json)
+        .text("dumps", "DIR", &WhyOptions::dumps)
+        .number("profile", "SECONDS", any_seconds, &WhyOptions::profile_seconds, "")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5")
-        .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
-                "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
+        .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4")
         .with(process_rows())
         .with(label_rows())
         .with(timings_rows())
@@ -239,9 +236,7 @@ Rows<WhyOptions> why_rows() {
 
 Command why_command() {
     return make_command<WhyOptions>(
-        manual_of("why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
-                  "cllab why PATTERN|FILE... [--device D] [options]"),
-        why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
+        manual_of("why"), why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
 }
 
 namespace {

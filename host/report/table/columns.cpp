@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/table.hpp"
@@ -162,36 +163,10 @@ std::string loop_text(const Record& record) {
 }
 
 const std::vector<std::pair<std::string, std::string>>& column_meanings() {
-    static const std::vector<std::pair<std::string, std::string>> all{
-        {"kernel", "<family>_<variant>, or <file>_<kernel>; behind it the axes that vary"},
-        {"label", "--label of the run, where runs differ in it"},
-        {"status", "ok, or why there is no time: `cllab help statuses`"},
-        {"checked_by", "for kernel files, the proof, e.g. reference NAME, or only itself"},
-        {"time", "median of the samples; per step where a probe subtracts two trip counts"},
-        {"interval", "the ± column: the larger half of the median's 95 % interval; n = 3 where there is none"},
-        {"clock", "event or host, where it is not the event timer"},
-        {"cache", "hot, cold or rotate, where rows differ"},
-        {"vs_best", "time over the fastest row's, per byte or operation where rows declare it; ~: too close to call"},
-        {"step_time", "time per step of a probe"},
-        {"bandwidth", "declared bytes per second"},
-        {"flops", "declared operations per second"},
-        {"of_copy", "bandwidth as a share of a plain copy of as many bytes, timed in the same cache state"},
-        {"upload", "time of the way from the host to the device"},
-        {"download", "time of the way back to the host"},
-        {"energy",
-         "--energy: joules of one operation, which differ by percents from run to run, and how much of them the idle "
-         "device draws"},
-        {"hot_code", "executed instructions per pixel or byte in the block that ran most"},
-        {"huge_pages", "share of the memory that lies in huge pages"},
-        {"spills", "registers spilled to memory, where a compiler reports them"},
-        {"regs", "registers per work-item, where a compiler reports them"},
-        {"limit", "what limits the time, where `cllab profile` has measured the device's peaks"},
-        {"inner_loop",
-         "instructions per iteration of the loop that ran most, or of the innermost loop with the most work; v and s: "
-         "vector and scalar"},
-        {"reuse", "operands that NVIDIA's code reads from the reuse cache (.reuse)"},
-        {"note", "numbers of the warnings below the table"},
-        {"dump", "folder with source, binary, disassembly and record"}};
+    static const auto all = mapped(split(trim(embedded("report/table/columns.txt")), '\n'), [](const auto& line) {
+        const auto colon = line.find(": ");
+        return std::pair(line.substr(0, colon), line.substr(colon + 2));
+    });
     return all;
 }
 
