@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "app/choose/choice.hpp"
+#include "app/code/code_gate.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
@@ -47,7 +49,7 @@ int print_targets() {
         results() << report::fit(line, page_width());
     };
     row("target", "made here", "what would enable the rest");
-    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
+    for (const auto& target : inspect::tried_targets()) row(target.name, target.gives, target.missing);
     return 0;
 }
 
@@ -56,7 +58,8 @@ class Making {
 public:
     explicit Making(const IsaOptions& invocation)
         : invocation_(invocation),
-          programs_(std::chrono::milliseconds(static_cast<long>(1000 * invocation.timeout_seconds))),
+          programs_(std::chrono::milliseconds(static_cast<long>(1000 * invocation.timeout_seconds)),
+                    invocation.compiler),
           choice_(invocation.targets.empty()
                       ? Choice(invocation)
                       : Choice(invocation, {}, ask_compilers(invocation, programs_), kernelfile::Wants::code)) {}
@@ -207,7 +210,7 @@ std::optional<std::pair<std::string, std::string>> binary_named(const std::strin
     return std::nullopt;
 }
 
-int print_binaries(const IsaOptions& invocation) {
+int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
     std::vector<CellCode> codes;
     for (const auto& pattern : invocation.patterns) {
         const auto file = binary_named(pattern);
@@ -220,8 +223,33 @@ int print_binaries(const IsaOptions& invocation) {
     if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage,
                     "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
-    for (const auto& code : codes) print_code(code, invocation);
-    return report_failures(codes, invocation);
+    if (gate.prints())
+        for (const auto& code : codes) print_code(code, invocation);
+    const int failed = report_failures(codes, invocation);
+    return gate.finish(codes, {}, failed);
+}
+
+/// Each kernel for each target, or on each device; by each of several compilers, the one after the other. `lost`: the
+/// exit status of targets that are not here.
+std::vector<CellCode> all_codes(const IsaOptions& asked, std::vector<CellCode>& left_out, int& lost) {
+    std::vector<CellCode> out;
+    const auto make = [&](const inspect::ChosenCompiler& by) {
+        auto invocation = asked;
+        invocation.compiler = by;
+        const auto before = left_out.size();
+        lost = std::max(lost, leave_out_missing_targets(invocation, left_out));
+        Making making(invocation);
+        auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
+        for (auto* list : {&codes, &left_out})
+            for (auto& code : std::span(*list).subspan(list == &left_out ? before : 0)) code.column = by.name;
+        for (auto& code : codes) out.push_back(std::move(code));
+    };
+    if (asked.compilers.empty())
+        make({});
+    else
+        for (const auto& by : inspect::chosen_compilers(asked.compilers)) make(by);
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.id < b.id; });
+    return out;
 }
 
 int run_isa(const IsaOptions& asked) {
@@ -229,24 +257,38 @@ int run_isa(const IsaOptions& asked) {
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (!invocation.versus.empty()) return compare(invocation);
+    CodeGate gate(invocation);
     const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
     if (std::ranges::any_of(invocation.patterns,
                             [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
-        return print_binaries(invocation);
-    const int lost = leave_out_missing_targets(invocation);
-    Making making(invocation);
-    auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
-    if (asked.targets.size() > 1) {
-        std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
-        print_table(codes, invocation.columns);
-    } else {
-        for (const auto& code : codes)
-            if (code.status == model::Status::ok) print_code(code, invocation);
+        return print_binaries(invocation, gate);
+    std::vector<CellCode> left_out;
+    int lost = 0;
+    const auto codes = all_codes(invocation, left_out, lost);
+    if (gate.prints()) {
+        if (!asked.compilers.empty())
+            print_by_compiler(codes);
+        else if (asked.targets.size() > 1 || gate.is_asked())
+            print_table(codes, invocation.columns);
+        else
+            for (const auto& code : codes)
+                if (code.status == model::Status::ok) print_code(code, invocation);
     }
-    return std::max(lost, report_failures(codes, invocation));
+    const int failed = report_failures(codes, invocation);
+    return gate.finish(codes, left_out, std::max(lost, failed));
 }
 
 void check_isa(IsaOptions& options) {
+    const bool gates = !options.save.empty() || !options.against.empty() || !options.expect.empty();
+    if (!options.versus.empty() && (gates || !options.json.empty() || !options.compilers.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --vs without --save, --against, --expect, --json and --compiler");
+    if (!options.compilers.empty() && !options.devices.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --compiler with --target; a device's driver has its own compiler");
+    if (!options.allow.empty() && options.against.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --allow with --against");
+    if (options.against.empty() && options.expect.empty() &&
+        (!options.sarif.empty() || !options.junit.empty() || !options.markdown.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --sarif, --junit and --markdown with --against or --expect");
     if (!options.targets.empty() && !options.devices.empty())
         throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
@@ -266,6 +308,24 @@ Rows<IsaOptions> isa_rows() {
               "one table.")
         .flag("targets", &IsaOptions::list_targets,
               "Lists the processors, what this machine can produce for each, and which packages would enable the rest.")
+        .text("compiler", "LIST", &IsaOptions::compilers,
+              "Makes the code by each of these, one column each: clang-14,clang-19, amd_comgr, the path of a clang, zig "
+              "or ptxas, or a folder made by `pip install --target DIR ziglang==0.17.0`, or with NVIDIA's ptxas. all: "
+              "every clang-N on PATH. * marks what differs from the column before.")
+        .text("save", "FILE", &IsaOptions::save,
+              "Writes registers, spills, memory, code size, occupancy and the instructions of each loop to FILE, for "
+              "--against.")
+        .text("against", "FILE", &IsaOptions::against,
+              "Compares with what --save wrote, and prints what changed for the worse and for the better. Without "
+              "--target: for the targets of FILE. Exit status 4: something is worse. 5: a kernel, a target or a figure "
+              "of FILE is missing.")
+        .text("allow", "LIST", &IsaOptions::allow,
+              "How much more --against allows, as code=5%,registers=4. Default: code=2%,instructions=2%,loops=2%, "
+              "nothing for the others. loops: of the instructions per iteration.")
+        .text("expect", "CONDITION", &IsaOptions::expect,
+              "A condition for each kernel and target, as 'spills == 0 && registers <= 64'. Figures: registers, spills, "
+              "private, local, code, occupancy, instructions, loops, loop (instructions per iteration of the innermost "
+              "loop). Exit status 4: it does not hold. 5: a figure is not known.")
         .text("vs", "PATTERN", &IsaOptions::versus,
               "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
               "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
@@ -285,13 +345,21 @@ Rows<IsaOptions> isa_rows() {
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")
         .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
+        .text("json", "FILE", &IsaOptions::json,
+              "Writes one JSON line per kernel and target; tools/code.schema.json describes it. - is standard output, "
+              "instead of the page.")
+        .text("junit", "FILE", &IsaOptions::junit, "Writes JUnit XML: worse, missing or not as expected is a failure.")
+        .text("markdown", "OUT", &IsaOptions::markdown, "Also writes what changed as Markdown. - is standard output.")
+        .text("sarif", "FILE", &IsaOptions::sarif,
+              "Writes SARIF 2.1.0, which a forge shows at the kernel's line.")
         .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
         .with(text_rows())
         .number(
             "timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
             "Ends a variant whose driver makes no progress for SECONDS, and a compilation for a target after SECONDS.")
         .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
-        .with(kernel_file_rows());
+        .with(kernel_file_rows())
+        .with(replace_rows());
     return rows;
 }
 

@@ -226,7 +226,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     out.listings.push_back(
         {describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, body_of_kernel(ptx, entry), options.made_by});
     const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
-    const auto ptxas = find_tool({"ptxas"});
+    const auto ptxas = options.ptxas.empty() ? find_tool({"ptxas"}) : options.ptxas;
     if (!ptxas) {
         out.listings.push_back(
             {title, &isa::sass, {}, needs("SASS", "ptxas with nvdisasm or cuobjdump", "nvidia-cuda-toolkit"), entry});
