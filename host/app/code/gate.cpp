@@ -3,259 +3,272 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <span>
 
-#include "core/error.hpp"
+#include "app/screen/results.hpp"
 #include "core/grouped.hpp"
-#include "core/table.hpp"
-#include "core/text.hpp"
+#include "core/reading.hpp"
 #include "core/units.hpp"
+#include "core/version.hpp"
+#include "json/read.hpp"
 #include "kernelfile/expression.hpp"
 
 namespace cllab::app {
 namespace {
 
-/// A figure that is not known, met in an expression.
-struct Unknown {
-    std::string why;
-};
+using Allowed = std::map<std::string, std::pair<double, bool>>;
 
-std::string names_of(std::span<const std::string_view> figures) {
-    return join(figures, ", ", [](auto figure) { return std::string(figure); });
-}
-
-std::string shown(const std::optional<double>& value) { return value ? format_exact(*value) : "-"; }
-
-double amount_of(const Allowances& allowed, const std::string& figure, double before) {
-    const auto found = allowed.find(figure == "loop" ? "loops" : figure);
-    if (found == allowed.end() || figure == "loops") return 0;
-    return found->second.of_value ? found->second.amount * before : found->second.amount;
-}
-
-/// By what factor all accesses to memory, or where there are none all other work, grew; 1 where they did not together.
-double unrolled(const LoopFigures& before, const LoopFigures& now) {
-    const auto factor = [](const auto& from, const auto& to) {
-        double common = 0;
-        if (from.size() != to.size()) return 1.0;
-        for (const auto& [what, count] : from) {
-            const auto found = to.find(what);
-            const double ratio = found == to.end() ? 0 : static_cast<double>(found->second) / count;
-            if (ratio <= 0 || (common > 0 && std::abs(ratio / common - 1) > 0.01)) return 1.0;
-            common = ratio;
-        }
-        return common > 0 ? common : 1.0;
-    };
-    const auto work = [](const LoopFigures& loop) {
-        return std::max(1.0, std::accumulate(loop.classes.begin(), loop.classes.end(), 0.0, [](double sum, auto& c) {
-                            return c.first == "branch" || c.first == "s_alu" ? sum : sum + c.second;
-                        }));
-    };
-    const double of_all =
-        before.memory.empty() && now.memory.empty() ? work(now) / work(before) : factor(before.memory, now.memory);
-    return of_all >= 1.8 || of_all <= 1 / 1.8 ? of_all : 1.0;
-}
-
-class Comparing {
-public:
-    Comparing(CodeReport& report, const Allowances& allowed) : report_(report), allowed_(allowed) {}
-
-    void kernel(const KernelFigures& before, const KernelFigures& now) {
-        const auto first = report_.changes.size();
-        for (const auto& figure : before.figures) compare(before, now, figure);
-        loops(before, now);
-        if (report_.changes.size() > first) return;
-        if (before.fingerprint == now.fingerprint)
-            ++report_.same;
-        else
-            add(now, "", "", "", CodeVerdict::other, "other code with the same figures");
-    }
-
-    void add(const KernelFigures& kernel, const std::string& figure, const std::string& before, const std::string& now,
-             CodeVerdict verdict, const std::string& why = "") {
-        report_.changes.push_back({kernel, figure, before, now, verdict, why});
-    }
-
-private:
-    void compare(const KernelFigures& before, const KernelFigures& now, const Figure& was) {
-        const auto* is = now.figure(was.name);
-        const auto& value = is ? is->value : std::nullopt;
-        if (was.value == value || was.name == "loop") return;
-        const auto put = [&](CodeVerdict verdict, const std::string& why = "") {
-            add(now, was.name, shown(was.value), shown(value), verdict, why);
-        };
-        if (!was.value) return put(CodeVerdict::other, "it was not known");
-        if (!value) return put(CodeVerdict::unknown, is ? is->enough : "");
-        if (was.unit != is->unit)
-            return put(CodeVerdict::unknown, "it was in " + was.unit + ", and is in " + is->unit);
-        const double more = was.name == "occupancy" ? *was.value - *value : *value - *was.value;
-        const bool fewer_loops = was.name == "loops" && more < 0;
-        put(fewer_loops                                          ? CodeVerdict::other
-            : more < 0                                           ? CodeVerdict::better
-            : more > amount_of(allowed_, was.name, *was.value)   ? CodeVerdict::worse
-                                                                 : CodeVerdict::allowed,
-            group_changed(before, now, was.name));
-    }
-
-    static std::string group_changed(const KernelFigures& before, const KernelFigures& now, const std::string& figure) {
-        return figure == "occupancy" && before.group != now.group
-                   ? "groups of " + fmt::format("{}", fmt::join(before.group, "x")) + " then, " +
-                         fmt::format("{}", fmt::join(now.group, "x")) + " now"
-                   : "";
-    }
-
-    /// Of one shape loop by loop; else only those that do the most work.
-    void loops(const KernelFigures& before, const KernelFigures& now) {
-        const auto depths = [](const KernelFigures& of) {
-            std::vector<unsigned> out;
-            for (const auto& loop : of.loops) out.push_back(loop.depth);
-            return out;
-        };
-        if (depths(before) == depths(now)) {
-            for (std::size_t i = 0; i < now.loops.size(); ++i)
-                loop(now, now.loops.size() == 1 ? "loop" : "loop " + std::to_string(i + 1), before.loops[i],
-                     now.loops[i]);
-        } else if (before.shown >= 0 && now.shown >= 0) {
-            loop(now, "loop", before.loops[static_cast<std::size_t>(before.shown)],
-                 now.loops[static_cast<std::size_t>(now.shown)]);
-        }
-    }
-
-    void loop(const KernelFigures& kernel, const std::string& name, const LoopFigures& before, const LoopFigures& now) {
-        if (before.instructions == now.instructions && before.classes == now.classes) return;
-        const auto put = [&](CodeVerdict verdict, const std::string& why = "") {
-            add(kernel, name, std::to_string(before.instructions), std::to_string(now.instructions), verdict, why);
-        };
-        const double more = static_cast<double>(now.instructions) - before.instructions, factor = unrolled(before, now);
-        if (factor > 1) return put(CodeVerdict::other, fmt::format("an iteration does {:.2g} times the work", factor));
-        if (factor < 1)
-            return put(CodeVerdict::worse,
-                       fmt::format("unrolled less: an iteration does {:.2g} of the work", factor));
-        put(more < 0                                                  ? CodeVerdict::better
-            : more == 0                                               ? CodeVerdict::other
-            : more > amount_of(allowed_, "loop", before.instructions) ? CodeVerdict::worse
-                                                                      : CodeVerdict::allowed,
-            more == 0 ? "other instructions" : "");
-    }
-
-    CodeReport& report_;
-    const Allowances& allowed_;
-};
-
-/// What is not as it was beside the code, each once.
-void note_conditions(CodeReport& report, const KernelFigures& before, const KernelFigures& now) {
-    const auto note = [&](const std::string& what, const std::string& was, const std::string& is) {
-        if (was != is && !was.empty() && !is.empty())
-            add_once(report.notes, now.target + (now.column.empty() ? "" : " by " + now.column) + ": " + what + " was " +
-                                       was + ", and is " + is + " now");
-    };
-    note("compiler", before.compiler, now.compiler);
-    note("options of " + now.kernel, before.options, now.options);
-}
-
-void worst_first(CodeReport& report) {
-    std::ranges::stable_sort(report.changes, [](const auto& a, const auto& b) { return a.verdict < b.verdict; });
-}
-
-}  // namespace
-
-const char* name(CodeVerdict verdict) {
-    static constexpr Entry<CodeVerdict, const char*> names[] = {
-        {CodeVerdict::failed, "failed"},   {CodeVerdict::worse, "worse"},     {CodeVerdict::broken, "not as expected"},
-        {CodeVerdict::missing, "missing"}, {CodeVerdict::unknown, "unknown"}, {CodeVerdict::other, "changed"},
-        {CodeVerdict::better, "better"},   {CodeVerdict::allowed, "allowed"}, {CodeVerdict::added, "new"}};
-    return value_of(names, verdict);
-}
-
-Allowances allowances_of(const std::string& text) {
-    Allowances out{{"code", {0.02, true}}, {"loops", {0.02, true}}, {"instructions", {0.02, true}}};
-    for (const auto& part : text.empty() ? std::vector<std::string>{} : split(text, ',')) {
-        const auto equals = part.find('=');
-        const auto figure = part.substr(0, equals);
-        auto amount = equals == part.npos ? "" : part.substr(equals + 1);
+/// "code=5%,registers=4" over the defaults.
+Allowed allowed_by(const std::string& text) {
+    Allowed out{{"code", {0.02, true}}, {"instructions", {0.02, true}}, {"loops", {0.02, true}}};
+    for (const auto& part : text.empty() ? Strings{} : split(text, ',')) {
+        const auto figure = part.substr(0, part.find('='));
+        auto amount = part.substr(std::min(part.size(), figure.size() + 1));
         const bool of_value = amount.ends_with('%');
         if (of_value) amount.pop_back();
         const auto value = parse_real(amount);
-        const bool known = figure != "loop" && std::ranges::find(figure_names, figure) != std::end(figure_names);
-        if (!known || !value || *value < 0 || !std::isfinite(*value))
-            throw Error(Blame::usage,
-                        "option '--allow' takes FIGURE=N or FIGURE=N%, as 'code=5%,registers=4'; figures are ",
-                        names_of(std::span(figure_names).first(8)), "; found '", part, "'");
+        const auto known = std::ranges::find(figure_names, figure) != std::end(figure_names) && figure != "loop";
+        if (!known || !value || !(*value >= 0))
+            throw Error(Blame::usage, "option '--allow' takes FIGURE=N or FIGURE=N%, as 'code=5%,registers=4'; possible "
+                                      "are registers, spills, private, local, code, occupancy, instructions and loops; "
+                                      "found '", part, "'");
         out[figure] = {of_value ? *value / 100 : *value, of_value};
     }
     return out;
 }
 
-void compare_code(CodeReport& report, const std::vector<KernelFigures>& before, const Allowances& allowed) {
+class Comparing {
+public:
+    Comparing(CodeReport& report, const Allowed& allowed) : report_(report), allowed_(allowed) {}
+
+    void kernel(const Json& before, const Json& now) {
+        const auto first = report_.changes.size();
+        for (const auto& [name, figure] : before.at("figures").items())
+            if (name != "loop") compare(now, name, figure, now.at("figures").value(name, Json::object()));
+        if (before.contains("counts") && now.contains("counts")) loops(now, before.at("counts"), now.at("counts"));
+        if (report_.changes.size() > first) return;
+        if (before.at("fingerprint") == now.at("fingerprint"))
+            ++report_.same;
+        else
+            add(now, "changed", "other code with the same figures");
+    }
+    void add(const Json& kernel, const std::string& verdict, const std::string& reason, const std::string& figure = "",
+             const Json& before = {}, const Json& now = {}) {
+        Json out;
+        for (const char* key : {"kernel", "target", "column", "file", "line"})
+            if (kernel.contains(key)) out[key] = kernel[key];
+        if (!figure.empty()) out["figure"] = figure;
+        if (!before.is_null()) out["before"] = before;
+        if (!now.is_null()) out["now"] = now;
+        out["verdict"] = verdict;
+        if (!reason.empty()) out["reason"] = reason;
+        report_.changes.push_back(std::move(out));
+    }
+
+private:
+    const char* verdict(const std::string& figure, double before, double more) const {
+        const auto found = allowed_.find(figure);
+        const double most = found == allowed_.end() ? 0 : found->second.first * (found->second.second ? before : 1);
+        return more < 0 ? "better" : more > most ? "worse" : "allowed";
+    }
+
+    void compare(const Json& kernel, const std::string& name, const Json& was, const Json& is) {
+        const auto before = was.value("value", Json()), now = is.value("value", Json());
+        if (before == now) return;
+        if (before.is_null()) return add(kernel, "changed", "it was not known", name, before, now);
+        if (now.is_null()) return add(kernel, "unknown", is.value("enough", ""), name, before, now);
+        if (was.value("unit", "") != is.value("unit", ""))
+            return add(kernel, "unknown", "the unit was " + was.value("unit", "none"), name, before, now);
+        const double more = now.get<double>() - before.get<double>();
+        if (name == "loops") return add(kernel, more > 0 ? "worse" : "changed", "", name, before, now);
+        add(kernel, verdict(name, before.get<double>(), name == "occupancy" ? -more : more), "", name, before, now);
+    }
+
+    /// Of one shape each loop; else only those that do the most work.
+    void loops(const Json& kernel, const Json& before, const Json& now) {
+        const auto &was = before.at("loops"), &is = now.at("loops");
+        const bool alike = was.size() == is.size();
+        if (!alike && (!before.contains("shown_loop") || !now.contains("shown_loop"))) return;
+        if (!alike) return loop(kernel, "loop", was.at(before["shown_loop"].get<std::size_t>()),
+                                is.at(now["shown_loop"].get<std::size_t>()));
+        for (std::size_t i = 0; i < is.size(); ++i)
+            loop(kernel, is.size() == 1 ? "loop" : "loop " + std::to_string(i + 1), was.at(i), is.at(i));
+    }
+
+    /// Fewer instructions are no gain where an iteration does less: a loop that is not unrolled any more.
+    void loop(const Json& kernel, const std::string& name, const Json& was, const Json& is) {
+        if (was.at("instructions") == is.at("instructions") && was.at("classes") == is.at("classes")) return;
+        const double before = was["instructions"].get<double>(), more = is["instructions"].get<double>() - before;
+        const auto work = [](const Json& loop) {
+            double accesses = 0, all = 0;
+            for (const auto& count : loop.at("memory")) accesses += count.get<double>();
+            for (const auto& [kind, count] : loop.at("classes").items())
+                all += kind == "branch" || kind == "s_alu" ? 0 : count.get<double>();
+            return accesses > 0 ? accesses : all;
+        };
+        const bool less = work(is) * 1.8 < work(was);
+        add(kernel, less ? "worse" : more == 0 ? "changed" : verdict("loops", before, more),
+            less        ? fmt::format("an iteration does {:g} of {:g}: unrolled less", work(is), work(was))
+            : more == 0 ? "other instructions"
+                        : "",
+            name, was["instructions"], is["instructions"]);
+    }
+
+    CodeReport& report_;
+    const Allowed& allowed_;
+};
+
+void note_conditions(CodeReport& report, const Json& before, const Json& now) {
+    for (const char* what : {"compiler", "options", "group"})
+        if (const auto was = before.value(what, Json()), is = now.value(what, Json()); was != is)
+            add_once(report.notes, concat(std::string_view(what) == "compiler" ? now.at("target").get<std::string>()
+                                                                               : place_of(now),
+                                          ": ", what, " was ", was.dump(), ", and is ", is.dump(), " now"));
+}
+
+void compare_code(CodeReport& report, const std::vector<Json>& before, const Allowed& allowed) {
     Comparing comparing(report, allowed);
-    std::vector<const KernelFigures*> seen;
+    const auto named = [](const Json& kernel) { return !kernel.at("kernel").get<std::string>().empty(); };
     for (const auto& was : before) {
-        const auto now = std::ranges::find_if(report.kernels, [&](const auto& is) { return is.is_same(was); });
+        const auto now = std::ranges::find_if(report.kernels, [&](const auto& is) { return same_place(is, was); });
+        const auto there = std::ranges::find_if(
+            report.kernels, [&](const auto& is) { return !named(is) && is["target"] == was["target"]; });
+        const auto lost = [&](const Json& kernel, const Json& why) {
+            comparing.add(kernel, "missing", why.value("reason", "it is not among today's kernels and targets"));
+        };
         if (now == report.kernels.end()) {
-            const auto of_target = std::ranges::find_if(
-                report.kernels, [&](const auto& k) { return k.kernel.empty() && k.target == was.target; });
-            comparing.add(was, "", "", "", CodeVerdict::missing,
-                          of_target == report.kernels.end() ? "it is not among today's kernels and targets"
-                                                            : of_target->reason);
+            lost(was, there == report.kernels.end() ? Json::object() : *there);
             continue;
         }
         note_conditions(report, was, *now);
-        if (was.status == "ok" && now->status == "unsupported")
-            comparing.add(*now, "", "", "", CodeVerdict::missing, now->reason);
-        else if (was.status == "ok" && now->status == "ok")
+        const std::string status = now->at("status"), old = was.at("status");
+        if (status == "ok" && old == "ok")
             comparing.kernel(was, *now);
-        else if (was.status != now->status)
-            comparing.add(*now, "", was.status, now->status,
-                          now->status == "build_failed" ? CodeVerdict::failed : CodeVerdict::other, now->reason);
-        else
+        else if (status == old)
             ++report.same;
+        else if (status == "unsupported")
+            lost(*now, *now);
+        else
+            comparing.add(*now, status == "ok" ? "better" : "failed", now->value("reason", ""), "", old, status);
     }
     for (const auto& now : report.kernels)
-        if (!now.kernel.empty() && std::ranges::none_of(before, [&](const auto& was) { return was.is_same(now); }))
-            comparing.add(now, "", "", "", CodeVerdict::added, "it is not in the file");
-    worst_first(report);
+        if (named(now) && std::ranges::none_of(before, [&](const auto& was) { return same_place(now, was); }))
+            comparing.add(now, "new", "it is not in the file");
 }
 
-void expect_of_code(CodeReport& report, const std::string& text) {
-    const auto condition = kernelfile::Expression::condition(text, {"--expect", 0, 0});
-    report.expected = text;
+void expect_of_code(CodeReport& report, const kernelfile::Expression& condition) {
+    const Allowed none;
+    Comparing adding(report, none);
     for (const auto& kernel : report.kernels) {
-        const auto put = [&](CodeVerdict verdict, const std::string& why) {
-            report.changes.push_back({kernel, "", "", "", verdict, why});
-        };
-        if (kernel.status != "ok") {
-            put(kernel.status == "build_failed" ? CodeVerdict::failed : CodeVerdict::unknown, kernel.reason);
-            continue;
+        std::string values, unknown = kernel.value("reason", "");
+        std::map<std::string, double> known;
+        for (const auto& name : condition.names()) {
+            const auto figure = kernel.value("figures", Json::object()).value(name, Json::object());
+            if (figure.contains("value"))
+                known[name] = figure["value"].get<double>(), values += fmt::format(", {} is {:g}", name, known[name]);
+            else if (unknown.empty())
+                unknown = figure.empty() ? "there is no figure '" + name + "'"
+                                         : name + " is not known: " + figure.value("enough", "");
         }
-        std::string values;
-        const auto lookup = [&](const std::string& figure, const kernelfile::Place&) {
-            const auto* found = kernel.figure(figure);
-            if (!found->value) throw Unknown{figure + " is not known: " + found->enough};
-            values += (values.empty() ? "" : ", ") + figure + " is " + format_exact(*found->value);
-            return *found->value;
-        };
-        try {
-            for (const auto& used : condition.names())
-                if (!kernel.figure(used))
-                    throw Unknown{"there is no figure '" + used + "'; there are " + names_of(figure_names)};
-            if (condition.evaluate_real(lookup) == 0) put(CodeVerdict::broken, text + " does not hold: " + values);
-        } catch (const Unknown& unknown) {
-            put(CodeVerdict::unknown, unknown.why);
-        }
+        if (!unknown.empty())
+            adding.add(kernel, kernel.at("status") == "build_failed" ? "failed" : "unknown", unknown);
+        else if (condition.evaluate_real([&](const auto& name, const auto&) { return known.at(name); }) == 0)
+            adding.add(kernel, "not as expected", condition.text() + " does not hold" + values);
     }
-    worst_first(report);
 }
 
-int exit_status_of(const CodeReport& report) {
-    const auto any = [&](std::initializer_list<CodeVerdict> verdicts) {
+std::vector<Json> read_saved(const std::string& path) {
+    const auto fault = reading_fault(path);
+    const auto text = fault.empty() ? read_file(path) : std::nullopt;
+    if (!text) throw Error(Blame::usage, "file '", path, "' (--against) cannot be read: ", fault);
+    std::string why;
+    try {
+        const auto json = parse_json<Json>(*text);
+        std::vector<Json> out = json.at("kernels");
+        // Compared with itself, so that nothing of it is found odd only when all is compiled.
+        CodeReport trial{.kernels = out};
+        compare_code(trial, out, {});
+        if (json.at("record") == "code file" && json.at("schema") == 1 && trial.changes.empty() && !out.empty())
+            return out;
+        why = "it has no kernels, one of them twice, or another schema";
+    } catch (const std::exception& e) {
+        why = e.what();
+    }
+    throw Error(Blame::usage, "file '", path, "' (--against) is none that `cllab isa --save` wrote: ", why);
+}
+
+int status_of(const CodeReport& report) {
+    const auto any = [&](std::initializer_list<std::string_view> verdicts) {
         return std::ranges::any_of(report.changes, [&](const auto& change) {
-            return std::ranges::find(verdicts, change.verdict) != verdicts.end();
+            return std::ranges::find(verdicts, change["verdict"].template get<std::string>()) != verdicts.end();
         });
     };
-    if (std::ranges::any_of(report.kernels, [](const auto& k) { return k.status == "build_failed"; })) return 1;
-    if (any({CodeVerdict::worse, CodeVerdict::broken})) return 4;
-    return any({CodeVerdict::missing, CodeVerdict::unknown}) ? 5 : 0;
+    return any({"failed"}) ? 1 : any({"worse", "not as expected"}) ? 4 : any({"missing", "unknown"}) ? 5 : 0;
+}
+
+}  // namespace
+
+std::string place_of(const Json& kernel) {
+    const std::string column = kernel.value("column", "");
+    return concat(kernel.at("kernel").get<std::string>(), " for ", kernel.at("target").get<std::string>(),
+                  column.empty() ? "" : " by ", column);
+}
+
+bool same_place(const Json& a, const Json& b) { return place_of(a) == place_of(b); }
+
+bool is_bad(const Json& change) {
+    return std::ranges::find(bad_verdicts, change.at("verdict").get<std::string>()) != std::end(bad_verdicts);
+}
+
+CodeGate::CodeGate(IsaOptions& invocation) : invocation_(invocation), outputs_(invocation) {
+    if (!invocation.save.empty()) outputs_.writes(invocation.save, "--save", Outputs::Kind::whole);
+    if (!invocation.sarif.empty()) outputs_.writes(invocation.sarif, "--sarif", Outputs::Kind::whole);
+    allowed_ = allowed_by(invocation.allow);
+    if (!invocation.expect.empty()) kernelfile::Expression::condition(invocation.expect, {"--expect", 0, 0});
+    if (!invocation.against.empty()) before_ = read_saved(invocation.against);
+    if (invocation.targets.empty() && invocation.devices.empty())
+        for (const auto& kernel : before_) add_once(invocation.targets, kernel["target"]);
+    outputs_.open();
+}
+
+bool CodeGate::has_stdout() const {
+    return (outputs_.json() && outputs_.json()->is_stdout()) || has_page_on_stdout(outputs_);
+}
+
+bool CodeGate::is_asked() const { return compares() || !invocation_.save.empty() || outputs_.json(); }
+
+bool CodeGate::prints() const { return !compares() && !has_stdout(); }
+
+int CodeGate::finish(const std::vector<CellCode>& codes, int failed) {
+    CodeReport report;
+    std::ranges::transform(codes, std::back_inserter(report.kernels), figures_of);
+    if (auto* saved = outputs_.file("--save")) {
+        const Json whole{{"schema", 1}, {"record", "code file"}, {"cllab", version()}, {"kernels", report.kernels}};
+        saved->whole(whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    if (!before_.empty()) compare_code(report, before_, allowed_);
+    if (!invocation_.expect.empty())
+        expect_of_code(report, kernelfile::Expression::condition(invocation_.expect, {"--expect", 0, 0}));
+    std::ranges::stable_sort(report.changes, {}, [](const Json& change) {
+        return std::ranges::find(bad_verdicts, change["verdict"].get<std::string>()) - std::begin(bad_verdicts);
+    });
+    write(report);
+    if (!compares()) return failed;
+    if (!has_stdout()) print_changes(report);
+    const int found = status_of(report);
+    return found == 0 || failed == 1 ? failed : found;
+}
+
+void CodeGate::write(const CodeReport& report) const {
+    if (auto* json = outputs_.json())
+        for (const auto& [record, list] : {std::pair("code", &report.kernels), {"code change", &report.changes}})
+            for (const auto& one : *list) {
+                Json line{{"schema", 1}, {"record", record}};
+                line.update(one);
+                json->line(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+            }
+    if (auto* junit = outputs_.file("--junit")) junit->whole(junit_of(report));
+    if (auto* sarif = outputs_.file("--sarif")) sarif->whole(sarif_of(report));
+    if (auto* markdown = outputs_.file("--markdown")) markdown->whole(markdown_of(report));
 }
 
 }  // namespace cllab::app

@@ -6,60 +6,54 @@
 #include <vector>
 
 #include "app/code/figures.hpp"
-#include "app/commandline/options.hpp"
+#include "app/files/outputs.hpp"
 
 namespace cllab::app {
 
-/// In the order of what is looked at first.
-enum class CodeVerdict { failed, worse, broken, missing, unknown, other, better, allowed, added };
-const char* name(CodeVerdict verdict);
-
-/// One figure that is not what it was or should be, or a kernel that is not there.
-struct CodeChange {
-    KernelFigures kernel;  ///< today's; where it is missing that of the file
-    std::string figure;    ///< empty: the kernel as a whole
-    std::string before, now;
-    CodeVerdict verdict = CodeVerdict::other;
-    std::string why;  ///< a sentence; empty where the numbers say all
-};
-
-/// How much more a figure may be: 0.02 of it, or 4.
-struct Allowance {
-    double amount = 0;
-    bool of_value = false;
-};
-using Allowances = std::map<std::string, Allowance>;
-/// Of "code=5%,registers=4", over the defaults. Throws Error(usage).
-Allowances allowances_of(const std::string& text);
-
 struct CodeReport {
-    std::vector<KernelFigures> kernels;  ///< today's, those that have no code too
-    std::vector<CodeChange> changes;     ///< worst first
-    std::vector<std::string> notes;      ///< sentences: another compiler, other options
-    std::string against, expected;       ///< the file and the expression; empty: not asked for
-    std::size_t same = 0;                ///< kernels whose code is the one of the file
+    std::vector<Json> kernels;  ///< today's, as figures_of(); a target that is not here has one of no kernel
+    /// What names the kernel, then "figure" (none: the kernel as a whole), "before", "now", "verdict", "reason".
+    std::vector<Json> changes;
+    Strings notes;         ///< sentences: another compiler, other options
+    std::size_t same = 0;  ///< kernels whose code is the one of the file
 };
 
-/// Adds what changed since `before`.
-void compare_code(CodeReport& report, const std::vector<KernelFigures>& before, const Allowances& allowed);
+/// Verdicts that fail the command, worst first.
+inline constexpr std::string_view bad_verdicts[]{"failed", "worse", "not as expected", "missing", "unknown"};
+bool is_bad(const Json& change);
+/// "tr_cols for gfx900"; "" of no kernel.
+std::string place_of(const Json& kernel);
+bool same_place(const Json& a, const Json& b);
 
-/// Adds the kernels for which the expression over figure_names does not hold. Throws Error(usage) for what is no
-/// expression.
-void expect_of_code(CodeReport& report, const std::string& expression);
+/// What `isa` does with figures: saves, compares, and writes them for other programs.
+class CodeGate {
+public:
+    /// Reads the file of --against, whose targets are those of an invocation without any; opens the outputs. Throws
+    /// Error before anything is compiled.
+    explicit CodeGate(IsaOptions& invocation);
 
-/// 1 for code that does not build, 4 for what is worse or not as expected, 5 for what is missing or unknown, 0 else.
-int exit_status_of(const CodeReport& report);
+    bool is_asked() const;  ///< for anything but the page
+    bool prints() const;    ///< standard output has the page, or the table of figures
+    /// Compares and writes. `failed`: the exit status so far. Gives the whole one.
+    int finish(const std::vector<CellCode>& codes, int failed);
 
-// gate_output.cpp
+private:
+    bool compares() const { return !invocation_.against.empty() || !invocation_.expect.empty(); }
+    bool has_stdout() const;  ///< a file does
+    void write(const CodeReport& report) const;
 
-/// The changes, or without a comparison the figures, as --markdown and --junit have them.
+    const IsaOptions& invocation_;
+    Outputs outputs_;
+    std::vector<Json> before_;
+    std::map<std::string, std::pair<double, bool>> allowed_;  ///< how much more; true: of the value
+};
+
+// gate_output.cpp: the changes as pages and files.
+
 std::string markdown_of(const CodeReport& report);
 std::string junit_of(const CodeReport& report);
 /// SARIF 2.1.0, each result at its kernel's line.
 std::string sarif_of(const CodeReport& report);
-/// A line per kernel, with what changed of it, and one for the whole.
-std::vector<std::string> json_of(const CodeReport& report);
-/// For a terminal.
 void print_changes(const CodeReport& report);
 
 }  // namespace cllab::app

@@ -69,7 +69,7 @@ struct HotBody {
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Of several targets, those that are unknown or cannot be had here lose only their own rows: each is named on stderr
-/// and taken out; `left_out` has a code without a kernel for each. The exit status that follows; 0 where none is. Throws
+/// and taken out; `left_out` gets a code without a kernel for each. The exit status that follows; 0 where none is. Throws
 /// the first one's Error where none is left.
 int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_out);
 

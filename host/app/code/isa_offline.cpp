@@ -157,7 +157,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
     if (!built.analysis.best())
         for (const auto& listing : built.analysis.disassembly.listings)
-            if (!listing.refused) out.notes.push_back(listing.note);
+            if (!listing.refused || built.analysis.info.registers) out.notes.push_back(run::first_error(listing.note));
     out.isa = inspect::isa_text(built.analysis);
     out.summary = built.analysis.summary;
     out.stats = built.analysis.stats;
@@ -166,7 +166,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
     // What a library would bring is lacking on purpose; anything else that the assembler refuses is the kernel's.
-    if (built.lacking.empty()) out.reason = refusal_of(built.analysis);
+    if (built.lacking.empty() && !built.analysis.info.registers) out.reason = refusal_of(built.analysis);
     if (!out.reason.empty()) out.status = model::Status::build_failed;
     if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
 }
@@ -182,11 +182,10 @@ int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_o
             there.push_back(target);
         } catch (const Error& e) {
             troubles.push_back(e);
-            auto& code = left_out.emplace_back(CellCode{"", target});
+            auto& code = left_out.emplace_back(CellCode{.id = "", .where = target});
             code.status = model::Status::unsupported;
             code.reason = e.what();
-            for (const auto& known : inspect::offline_targets())
-                if (known.name == target) code.enough = known.missing;
+            code.enough = inspect::missing_of(target);
         }
     if (there.empty() && !troubles.empty()) throw troubles.front();
     for (const auto& trouble : troubles) say(trouble.what());
@@ -221,6 +220,7 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
     // All of them first: a target that cannot be had is said before anything is compiled.
     const auto devices = devices_of(invocation);
     std::vector<CellCode> codes(devices.size() * cells.size());
+    const auto missing = mapped(invocation.targets, inspect::missing_of);
     each_in_parallel(codes.size(), [&](std::size_t i) {
         const auto& cell = cells[i % cells.size()];
         const auto target = i / cells.size();
@@ -229,6 +229,7 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
         code.where = invocation.targets[target];
         code.own = cell.variant->own != nullptr;
         code.compiler = inspect::offline_compiler(code.where, invocation.compiler);
+        code.enough = missing[target];
         try {
             compile(invocation, programs, cell, code.where, devices[target], code);
         } catch (const Unsupported& e) {

@@ -106,6 +106,13 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
+Row json_row() {
+    return {.name = "json",
+            .value = "[=FILE]",
+            .about = "Prints JSON instead of text, or writes it to FILE.",
+            .alone = "-"};
+}
+
 Rows<Call> timings_rows() {
     Rows<Call> out;
     out.flag("timings", &Call::timings, "Prints the command's own time on stderr, by phase.");

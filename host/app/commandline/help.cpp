@@ -24,7 +24,7 @@ constexpr std::size_t room_of_names = 26;
 std::string names_of(const Row& row) {
     const auto comma = row.name.find(',');
     const auto brief = comma == std::string::npos ? "" : "-" + row.name.substr(comma + 1) + ", ";
-    return "  " + brief + "--" + row.long_name() + (row.value.empty() ? "" : " " + row.value);
+    return "  " + brief + "--" + row.long_name() + (row.value.empty() || !row.alone.empty() ? "" : " ") + row.value;
 }
 
 std::string line_of(const Row& row, const std::string& about) {
@@ -102,7 +102,7 @@ const std::vector<OptionGroup>& option_groups() {
          {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
         {"Comparison",
-         {"vs", "against", "expect", "watch", "baseline", "threshold", "strict", "results-may-change"},
+         {"vs", "against", "watch", "baseline", "threshold", "strict", "results-may-change"},
          {"recorded", "allow-new-compiler", "allow"}},
         {"Machine code", {"hot", "source", "summary", "compiler", "save"}, {"live", "width"}},
         {"Output",

@@ -10,6 +10,7 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
 #include "app/screen/streams.hpp"
@@ -31,7 +32,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 struct DevicesOptions : Call {
-    bool as_json = false;
+    std::string json;
+    bool force = false;
 };
 
 /// What is read beside the times, or why nothing is: said here, so that no run needs to.
@@ -203,7 +205,7 @@ int show_devices(const DevicesOptions& invocation) {
     bool broken = false;
     const report::TableStyle style{wants_colour(), page_width()};
     try {
-        list_devices(invocation.as_json, style, {}, rows, troubles);
+        list_devices(!invocation.json.empty(), style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {
         std::map<std::string, std::string> sound;
         for (const auto& [icd, library] : registered_drivers()) {
@@ -217,12 +219,12 @@ int show_devices(const DevicesOptions& invocation) {
                 "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;
-        list_devices(invocation.as_json, style, sound, rows, troubles);
+        list_devices(!invocation.json.empty(), style, sound, rows, troubles);
     }
-    if (invocation.as_json) {
+    if (!invocation.json.empty()) {
         auto json = ordered_json::array();
         for (const auto& row : rows) json.push_back(ordered_json::parse(row));
-        results() << json.dump(2) << '\n';
+        write_json(invocation.json, invocation.force, json.dump(2));
     } else {
         for (const auto& row : rows) results() << row;
     }
@@ -263,9 +265,10 @@ int print_start() {
 
 Command devices_command() {
     Rows<DevicesOptions> rows;
-    rows.flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
+    rows.add(json_row(), [](DevicesOptions& to, const std::string& text) { to.json = text; })
+        .flag("force", &DevicesOptions::force, "Replaces a file that exists.");
     return make_command<DevicesOptions>(
-        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json]",
+        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json[=FILE]]",
          "Lists every OpenCL device: its selector, its properties, whether its event timer can be trusted, its kind of "
          "program binary, and the driver quirks that cllab works around.",
          "cllab devices"},

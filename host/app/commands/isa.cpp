@@ -5,18 +5,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "app/choose/choice.hpp"
-#include "app/code/code_gate.hpp"
+#include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
@@ -199,6 +201,38 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
     report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
 }
 
+/// A row per kernel, target and figure, a column per compiler; * where it differs from the column before.
+void print_by_compiler(const std::vector<CellCode>& codes) {
+    using report::Names;
+    std::vector<report::Column> columns{{.title = "kernel", .names = Names::by_itself},
+                                        {.title = "target", .names = Names::by_itself},
+                                        {.title = "figure"}};
+    Strings compilers, versions;
+    for (const auto& code : codes) {
+        if (code.status == model::Status::ok) add_once(versions, code.column + ": " + code.compiler);
+        if (std::ranges::find(compilers, code.column) != compilers.end()) continue;
+        compilers.push_back(code.column);
+        columns.push_back({.title = code.column, .right = true});
+    }
+    for (const auto& same : grouped(codes, [](const CellCode& code) { return std::pair(code.id, code.where); })) {
+        for (const char* name : {"registers", "spills", "loop", "code"}) {
+            Strings cells{same.front().id, same.front().where, name};
+            std::string before = "-";
+            for (const auto& compiler : compilers) {
+                const auto code = std::ranges::find(same, compiler, &CellCode::column);
+                const bool there = code != same.end() && code->status == model::Status::ok;
+                const auto value = there ? figures_of(*code)["figures"][name].value("value", Json()) : Json();
+                const auto text = value.is_null() ? "-" : value.dump();
+                cells.push_back((text != "-" && before != "-" && text != before ? "* " : "") + text);
+                if (text != "-") before = text;
+            }
+            report::add_row(columns, cells);
+        }
+    }
+    report::print_grid(results(), columns, {wants_colour(), page_width(), {}});
+    for (const auto& version : versions) put(report::wrap(version, "", page_width()));
+}
+
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
 std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
     if (names_kernel_file(pattern) && !names_program(file_and_glob(pattern).first)) return std::nullopt;
@@ -226,23 +260,22 @@ int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
     if (gate.prints())
         for (const auto& code : codes) print_code(code, invocation);
     const int failed = report_failures(codes, invocation);
-    return gate.finish(codes, {}, failed);
+    return gate.finish(codes, failed);
 }
 
 /// Each kernel for each target, or on each device; by each of several compilers, the one after the other. `lost`: the
 /// exit status of targets that are not here.
-std::vector<CellCode> all_codes(const IsaOptions& asked, std::vector<CellCode>& left_out, int& lost) {
+std::vector<CellCode> all_codes(const IsaOptions& asked, int& lost) {
     std::vector<CellCode> out;
     const auto make = [&](const inspect::ChosenCompiler& by) {
         auto invocation = asked;
         invocation.compiler = by;
-        const auto before = left_out.size();
-        lost = std::max(lost, leave_out_missing_targets(invocation, left_out));
+        const auto before = out.size();
+        lost = std::max(lost, leave_out_missing_targets(invocation, out));
         Making making(invocation);
-        auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
-        for (auto* list : {&codes, &left_out})
-            for (auto& code : std::span(*list).subspan(list == &left_out ? before : 0)) code.column = by.name;
-        for (auto& code : codes) out.push_back(std::move(code));
+        for (auto& code : making.code(first_cells(making.choice(), invocation.axes, invocation.patterns)))
+            out.push_back(std::move(code));
+        for (auto& code : std::span(out).subspan(before)) code.column = by.name;
     };
     if (asked.compilers.empty())
         make({});
@@ -262,9 +295,8 @@ int run_isa(const IsaOptions& asked) {
     if (std::ranges::any_of(invocation.patterns,
                             [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
         return print_binaries(invocation, gate);
-    std::vector<CellCode> left_out;
     int lost = 0;
-    const auto codes = all_codes(invocation, left_out, lost);
+    const auto codes = all_codes(invocation, lost);
     if (gate.prints()) {
         if (!asked.compilers.empty())
             print_by_compiler(codes);
@@ -275,7 +307,7 @@ int run_isa(const IsaOptions& asked) {
                 if (code.status == model::Status::ok) print_code(code, invocation);
     }
     const int failed = report_failures(codes, invocation);
-    return gate.finish(codes, left_out, std::max(lost, failed));
+    return gate.finish(codes, std::max(lost, failed));
 }
 
 void check_isa(IsaOptions& options) {
@@ -300,6 +332,16 @@ void check_isa(IsaOptions& options) {
         need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
+void take_expectation(IsaOptions& to, const std::string& text) {
+    static const std::regex of_file("\\s*[\\w:*]+\\s*=[^=][^]*");
+    if (std::regex_match(text, of_file))
+        to.statements.emplace_back("expect", text);
+    else if (to.expect.empty())
+        to.expect = text;
+    else
+        throw Error(Blame::usage, "`cllab isa` takes one condition; && joins two in it");
+}
+
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
@@ -322,10 +364,12 @@ Rows<IsaOptions> isa_rows() {
         .text("allow", "LIST", &IsaOptions::allow,
               "How much more --against allows, as code=5%,registers=4. Default: code=2%,instructions=2%,loops=2%, "
               "nothing for the others. loops: of the instructions per iteration.")
-        .text("expect", "CONDITION", &IsaOptions::expect,
+        .add({"expect", "CONDITION",
               "A condition for each kernel and target, as 'spills == 0 && registers <= 64'. Figures: registers, spills, "
               "private, local, code, occupancy, instructions, loops, loop (instructions per iteration of the innermost "
-              "loop). Exit status 4: it does not hold. 5: a figure is not known.")
+              "loop). Exit status 4: it does not hold. 5: a figure is not known. NAME=FILE: as in a kernel file.",
+              "", true},
+             take_expectation)
         .text("vs", "PATTERN", &IsaOptions::versus,
               "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
               "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
@@ -358,8 +402,10 @@ Rows<IsaOptions> isa_rows() {
             "timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
             "Ends a variant whose driver makes no progress for SECONDS, and a compilation for a target after SECONDS.")
         .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
-        .with(kernel_file_rows())
         .with(replace_rows());
+    for (const auto& entry : kernel_file_rows().entries())
+        if (entry.row.name != "expect")
+            rows.add(entry.row, [take = entry.take](IsaOptions& of, const std::string& text) { take(of, text); });
     return rows;
 }
 

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/files/outputs.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -17,14 +19,15 @@ namespace cllab::app {
 namespace {
 
 struct ListOptions : Call {
-    bool as_json = false;
+    std::string json;
+    bool force = false;
 };
 
 int list(const ListOptions& invocation) {
     const auto& all = model::registry();
     const auto selected =
         model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
-    if (invocation.as_json) {
+    if (!invocation.json.empty()) {
         auto out = nlohmann::ordered_json::array();
         for (const auto& s : selected)
             out.push_back({{"id", s.id},
@@ -33,7 +36,7 @@ int list(const ListOptions& invocation) {
                            {"meaning", s.variant->meaning},
                            {"question", s.experiment->question},
                            {"needs", s.variant->needs}});
-        results() << out.dump(2) << '\n';
+        write_json(invocation.json, invocation.force, out.dump(2));
         return 0;
     }
     // Of a family's names: those of another must not push its meanings aside.
@@ -51,6 +54,24 @@ int list(const ListOptions& invocation) {
     return 0;
 }
 
+/// The family with those of its variants that are wanted.
+nlohmann::ordered_json json_of(const model::Experiment& e, const std::function<bool(const model::Variant&)>& is_wanted) {
+    nlohmann::ordered_json out{{"family", e.family}, {"question", e.question}, {"inputs", e.file_inputs}};
+    for (const char* list : {"axes", "metrics", "variants", "native"}) out[list] = nlohmann::ordered_json::array();
+    for (const auto& axis : e.axes)
+        out["axes"].push_back({{"name", axis.name},
+                               {"values", axis.values},
+                               {"unit", axis.unit},
+                               {"meaning", axis.meaning},
+                               {"legal", legal_values(axis)},
+                               {"only", axis.only}});
+    for (const auto& metric : e.metrics) out["metrics"].push_back({{"name", metric.name}, {"unit", metric.unit}});
+    for (const auto& v : e.variants)
+        if (is_wanted(v)) out["variants"].push_back({{"id", e.id(v)}, {"meaning", v.meaning}, {"needs", v.needs}});
+    for (const auto& v : e.native) out["native"].push_back({{"id", e.id(v)}, {"meaning", v.meaning}});
+    return out;
+}
+
 int describe(const ListOptions& invocation) {
     if (invocation.patterns.size() != 1)
         throw Error(Blame::usage, "`cllab describe` takes one FAMILY or VARIANT; found " +
@@ -62,6 +83,10 @@ int describe(const ListOptions& invocation) {
         for (const auto& v : e.variants) known.push_back(e.id(v));
         const auto is_wanted = [&](const auto& v) { return e.family == wanted || e.id(v) == wanted; };
         if (std::ranges::none_of(e.variants, is_wanted)) continue;
+        if (!invocation.json.empty()) {
+            write_json(invocation.json, invocation.force, json_of(e, is_wanted).dump(2));
+            return 0;
+        }
         std::ostringstream out;
         out << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
         for (const auto& axis : e.axes) {
@@ -98,27 +123,31 @@ int describe(const ListOptions& invocation) {
 
 void check_list(ListOptions&) {}
 
+Rows<ListOptions> list_rows() {
+    Rows<ListOptions> rows;
+    rows.add(json_row(), [](ListOptions& to, const std::string& text) { to.json = text; })
+        .flag("force", &ListOptions::force, "Replaces a file that exists.");
+    return rows;
+}
+
 }  // namespace
 
 Command list_command() {
-    Rows<ListOptions> rows;
-    rows.flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
     return make_command<ListOptions>(
-        {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json]",
+        {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json[=FILE]]",
          "Lists families with their questions and variants.",
          "cllab list muladd\nmuladd: What does a device make of one multiply-add and one store?\n  muladd_fma    "
          "fma(a, b, c): one rounding.\n  muladd_mad    a * b + c with contraction off: two roundings."},
-        rows, check_list, list);
+        list_rows(), check_list, list);
 }
 
 Command describe_command() {
-    Rows<ListOptions> rows;
     return make_command<ListOptions>(
         {"describe", "FAMILY|VARIANT", "a family's question, axes, metrics and variants",
-         "cllab describe FAMILY|VARIANT",
+         "cllab describe FAMILY|VARIANT [--json[=FILE]]",
          "Prints a family's question, axes with defaults, metrics and variants, or those of one variant.",
          "cllab describe muladd"},
-        rows, check_list, describe);
+        list_rows(), check_list, describe);
 }
 
 }  // namespace cllab::app

@@ -252,7 +252,9 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
 
 constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120, 121};
 
-/// Whether this ptxas lists the processor; its help does.
+}  // namespace
+
+/// Its help does.
 bool assembles(const std::filesystem::path& ptxas, int sm) {
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> known;
@@ -261,6 +263,8 @@ bool assembles(const std::filesystem::path& ptxas, int sm) {
     if (is_new) help->second = run_tool(ptxas, {"--help"}).out;
     return help->second.find("'sm_" + std::to_string(sm) + "'") != std::string::npos;
 }
+
+namespace {
 
 std::filesystem::path assembler(const ChosenCompiler& by) {
     return by.ptxas.empty() ? find_tool({"ptxas"}).value_or("") : by.ptxas;

@@ -227,9 +227,10 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         {describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, body_of_kernel(ptx, entry), options.made_by});
     const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
     const auto ptxas = options.ptxas.empty() ? find_tool({"ptxas"}) : options.ptxas;
-    if (!ptxas) {
-        out.listings.push_back(
-            {title, &isa::sass, {}, needs("SASS", "ptxas with nvdisasm or cuobjdump", "nvidia-cuda-toolkit"), entry});
+    const auto sm = ptx_target(options.target.empty() ? ptx : ".target " + options.target);
+    if (!ptxas || !nvidia::assembles(*ptxas, sm)) {
+        const auto tools = concat("ptxas", ptxas ? " that knows sm_" + std::to_string(sm) : "", " with nvdisasm or cuobjdump");
+        out.listings.push_back({title, &isa::sass, {}, needs("SASS", tools, "nvidia-cuda-toolkit"), entry});
         return out;
     }
     const TempFolder folder;
@@ -240,7 +241,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // with instructions of that processor alone
     const std::string target = !options.target.empty() ? options.target
                                : is_own                ? "sm_90a"
-                                                       : "sm_" + std::to_string(ptx_target(ptx));
+                                                       : "sm_" + std::to_string(sm);
     const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});
     const auto cubin = result.ok() ? read_file(cubin_path) : std::nullopt;
     if (!cubin) {

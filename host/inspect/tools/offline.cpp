@@ -209,6 +209,12 @@ void require_offline(const std::string& target, const ChosenCompiler& by) {
         throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
 }
 
+std::string missing_of(const std::string& target) {
+    for (const auto& known : offline_targets())
+        if (known.name == target) return known.missing;
+    return {};
+}
+
 std::string offline_compiler(const std::string& target, const ChosenCompiler& by) {
     return find_target(target).set.offline->version(target, by);
 }

@@ -25,7 +25,9 @@ struct OfflineTarget {
 
 /// Every target the lab knows, vendor by vendor, each with what this machine's tools are known to make of it.
 std::vector<OfflineTarget> offline_targets();
-/// The same, but each gives what a small kernel's build delivered here just now.
+/// What would enable the rest of one of them.
+std::string missing_of(const std::string& target);
+/// All of them, each with what a small kernel's build delivered here just now.
 std::vector<OfflineTarget> tried_targets();
 /// What makes the target's code, with its version: "clang 19.1.7 and libclc, ptxas 13.0.88".
 std::string offline_compiler(const std::string& target, const ChosenCompiler& by = {});
