@@ -95,7 +95,7 @@ class Gate(LabTest):
         (self.folder / "k.cl").write_text(SUM.replace("= s;", "= s * s * s + x[n] / s;"))
         self.save("--force")
         (self.folder / "k.cl").write_text(SUM)
-        out, _ = self.isa("k.cl", "--against", "code.json")
+        out, _ = self.isa("k.cl", "--against", "code.json", "--allow", "loops=2")
         for target in self.made:
             self.assertRegex(out, rf"(?m)^ *k_sum +{target} +code +\d+ +\d+ +better$")
 
@@ -174,7 +174,7 @@ class Gate(LabTest):
     def test_an_expression_holds_or_ends_with_4_and_with_5_where_a_figure_is_not_known(self):
         self.assertEqual(self.isa("k.cl", *self.targets, "--expect", "spills == 0 && registers <= 255")[0], "every kernel is as expected\n")
         out, _ = self.isa("k.cl", *self.targets, "--expect", "spills == 0 && registers < 1", status=4)
-        self.assertRegex(out, r"k_sum for \w+: not as expected; spills == 0 && registers < 1 does not hold, registers is \d+, spills is 0")
+        self.assertRegex(out.replace("\n", " "), r"k_sum for \w+: not as expected; spills == 0 && registers < 1 does not hold, registers is \d+, spills is 0")
         self.assertIn("there is no figure 'register'", self.isa("k.cl", *self.targets, "--expect", "register > 0 || spills == 0", status=5)[0])
         self.isa("k.cl", *self.targets, "--expect", "registers <=", status=2)
         self.isa("k.cl", *self.targets, "--expect", "registers", status=2)
@@ -187,7 +187,7 @@ class Gate(LabTest):
                     (tools / name).symlink_to(f"/usr/bin/{name}")
             if not pathlib.Path("/usr/local/cuda/bin/ptxas").exists():
                 out, _ = self.isa("k.cl", "--target", "sm_80", "--expect", "registers < 256", status=5, PATH=str(tools))
-                self.assertIn("registers is not known", out)
+                self.assertIn("registers is not known", out.replace("\n", " "))
 
     def test_one_failing_kernel_fails_and_a_missing_target_is_5(self):
         (self.folder / "k.cl").write_text(SUM + "__kernel void bad(__global float* x) { x[0] = nowhere; }\n")

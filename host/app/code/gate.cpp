@@ -98,19 +98,31 @@ private:
     void loop(const Json& kernel, const std::string& name, const Json& was, const Json& is) {
         if (was.at("instructions") == is.at("instructions") && was.at("classes") == is.at("classes")) return;
         const double before = was["instructions"].get<double>(), more = is["instructions"].get<double>() - before;
-        const auto work = [](const Json& loop) {
-            double accesses = 0, all = 0;
-            for (const auto& count : loop.at("memory")) accesses += count.get<double>();
-            for (const auto& [kind, count] : loop.at("classes").items())
-                all += kind == "branch" || kind == "s_alu" ? 0 : count.get<double>();
-            return accesses > 0 ? accesses : all;
-        };
-        const bool less = work(is) * 1.8 < work(was);
+        const auto [unit, did] = work_of(was, {"store", "load", ""});
+        const auto does = work_of(is, {unit}).second;
+        const bool less = does * 1.8 < did;
         add(kernel, less ? "worse" : more == 0 ? "changed" : verdict("loops", before, more),
-            less        ? fmt::format("an iteration does {:g} of {:g}: unrolled less", work(is), work(was))
+            less        ? fmt::format("an iteration does {:g} of {:g} {}: unrolled less", does, did,
+                                      unit.empty() ? "instructions of work" : "bits of " + unit + "s")
             : more == 0 ? "other instructions"
                         : "",
             name, was["instructions"], is["instructions"]);
+    }
+
+    /// Bits that an iteration stores; where it stores none, that it loads; else its instructions but for the loop's own.
+    static std::pair<std::string, double> work_of(const Json& loop, const Strings& units) {
+        for (const auto& unit : units) {
+            double sum = 0;
+            if (unit.empty())
+                for (const auto& [kind, count] : loop.at("classes").items())
+                    sum += kind == "branch" || kind == "s_alu" ? 0 : count.get<double>();
+            else
+                for (const auto& [access, count] : loop.at("memory").items())  // "global_load_128"
+                    if (access.find(unit) != access.npos)
+                        sum += count.get<double>() * parse_real(access.substr(access.rfind('_') + 1)).value_or(1);
+            if (sum > 0 || unit == units.back()) return {unit, sum};
+        }
+        return {};
     }
 
     CodeReport& report_;

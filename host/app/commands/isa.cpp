@@ -403,7 +403,8 @@ Rows<IsaOptions> isa_rows() {
             "Ends a variant whose driver makes no progress for SECONDS, and a compilation for a target after SECONDS.")
         .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
         .with(replace_rows());
-    for (const auto& entry : kernel_file_rows().entries())
+    const auto of_files = kernel_file_rows();
+    for (const auto& entry : of_files.entries())
         if (entry.row.name != "expect")
             rows.add(entry.row, [take = entry.take](IsaOptions& of, const std::string& text) { take(of, text); });
     return rows;

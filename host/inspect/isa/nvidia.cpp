@@ -122,10 +122,9 @@ namespace {
 Clang clang(const ChosenCompiler& by = {}) { return Clang("nvptx64--nvidiacl", by); }
 
 /// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90; 20 brought sm_100 and
-/// sm_120, 21 sm_103 and sm_121, 22 sm_88 and sm_110 (LLVM release notes).
+/// sm_120, 21 sm_103 and sm_121 (LLVM release notes).
 int nearest_processor(int version, int sm) {
-    constexpr std::pair<int, int> since[]{{87, 16},  {88, 22},  {89, 16},  {90, 16}, {100, 20},
-                                          {103, 21}, {110, 22}, {120, 20}, {121, 21}};
+    constexpr std::pair<int, int> since[]{{87, 16}, {89, 16}, {90, 16}, {100, 20}, {103, 21}, {120, 20}, {121, 21}};
     int out = sm <= 86 ? sm : 80;
     for (const auto& [known, from] : since)
         if (known <= sm && version >= from) out = known;
@@ -254,14 +253,15 @@ constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 88, 89, 90, 100, 103
 
 }  // namespace
 
-/// Its help does.
+/// Its help does; one without a list is tried.
 bool assembles(const std::filesystem::path& ptxas, int sm) {
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> known;
     const std::lock_guard lock(access);
     const auto [help, is_new] = known.try_emplace(ptxas);
     if (is_new) help->second = run_tool(ptxas, {"--help"}).out;
-    return help->second.find("'sm_" + std::to_string(sm) + "'") != std::string::npos;
+    const auto lists = [&](const std::string& what) { return help->second.find("'sm_" + what) != std::string::npos; };
+    return !lists("") || lists(std::to_string(sm) + "'");
 }
 
 namespace {

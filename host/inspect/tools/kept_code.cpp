@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
@@ -36,7 +37,7 @@ bool reads_more(const std::string& text, const std::vector<std::string>& options
     const auto has = [&](const std::string& in) {
         return std::ranges::any_of(words, [&](auto word) { return in.find(word) != in.npos; });
     };
-    return has(text) || std::ranges::any_of(options, [&](const auto& o) { return has(o) || o.starts_with("@"); });
+    return has(without_comments(text)) || std::ranges::any_of(options, [&](const auto& o) { return has(o) || o.starts_with("@"); });
 }
 
 /// A program or library as it is: another version has another size or time.
