@@ -157,7 +157,8 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
     if (!built.analysis.best())
         for (const auto& listing : built.analysis.disassembly.listings)
-            if (!listing.refused || built.analysis.info.registers) out.notes.push_back(run::first_error(listing.note));
+            if (!listing.refused || built.analysis.info.registers)
+                out.notes.push_back((listing.refused ? target + ": " : "") + run::first_error(listing.note));
     out.isa = inspect::isa_text(built.analysis);
     out.summary = built.analysis.summary;
     out.stats = built.analysis.stats;

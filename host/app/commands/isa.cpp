@@ -156,47 +156,31 @@ int compare(const IsaOptions& invocation) {
     return status;
 }
 
-/// "10" of "occupancy min(10, …) = 10".
-std::string occupancy_of(const CellCode& code) {
-    const auto line = code.summary.find("occupancy ");
-    if (line == std::string::npos) return "-";
-    const auto text = code.summary.substr(line, code.summary.find('\n', line) - line);
-    return text.starts_with("occupancy none") ? "none" : trim(text.substr(text.rfind('=') + 1));
-}
-
 /// One row per kernel and target.
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
-    const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
-    const auto column = [](const char* title, int keep) {
-        return report::Column{.title = title, .right = true, .keep = keep};
-    };
     std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
-                                        {.title = "target", .names = report::Names::by_itself},
-                                        column("registers", 100),
-                                        column("spills", 80),
-                                        column("local", 50),
-                                        column("private", 40),
-                                        column("occupancy", 70),
-                                        column("code", 30),
-                                        column("instructions", 60),
-                                        column("inner loop", 75)};
+                                        {.title = "target", .names = report::Names::by_itself}};
+    const std::pair<const char*, int> shown[]{{"registers", 100}, {"spills", 80}, {"local", 50},        {"private", 40},
+                                              {"occupancy", 70},  {"code", 30},   {"instructions", 60}, {"loop", 75}};
+    for (const auto& [name, keep] : shown)
+        columns.push_back({.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
     for (const auto& code : codes) {
         if (code.status != model::Status::ok) continue;
-        const auto& counts = code.counts;
-        const bool counted = !counts.code.instructions.empty();
-        const std::string of_ptx = counted && counts.isa->virtual_machine ? " PTX" : "";
-        const std::string per_thread = code.info.private_bytes.value_or(0) > 0 && counted &&
-                                               std::string_view(counts.isa->words.private_per) != "work-item"
-                                           ? concat(" per ", counts.isa->words.private_per)
-                                           : "";
-        const std::string loop =
-            !counted || counts.shown < 0
-                ? "-"
-                : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions) + of_ptx;
-        report::add_row(columns, {code.id, code.where, number(code.info.registers), number(code.info.spills),
-                                  number(code.info.local_bytes), number(code.info.private_bytes) + per_thread,
-                                  occupancy_of(code), number(code.info.code_bytes),
-                                  counted ? std::to_string(counts.total.instructions) + of_ptx : "-", loop});
+        const auto figures = figures_of(code)["figures"];
+        Strings cells{code.id, code.where};
+        for (const auto& [title, keep] : shown) {
+            const std::string name = title, unit = figures[name].value("unit", "");
+            const auto value = figures[name].value("value", Json());
+            const bool none = value.is_null() || (name == "loop" && value == 0);
+            const bool says_unit = name == "occupancy" || unit.starts_with("PTX");
+            const bool per_thread = name == "private" && value != 0 && unit != "bytes per work-item";
+            cells.push_back(none                                   ? "-"
+                            : name == "occupancy" && value == 0 ? "none"
+                            : says_unit                          ? value.dump() + " " + (name == "occupancy" ? unit : "PTX")
+                            : per_thread                         ? value.dump() + unit.substr(5)
+                                                                 : value.dump());
+        }
+        report::add_row(columns, cells);
     }
     report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
 }

@@ -14,56 +14,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is known of a program by its name.
-ChosenCompiler of_program(const std::string& name, const fs::path& program) {
-    const auto called = program.filename().string();
-    if (called.starts_with("ptxas")) return {name, {}, {}, program};
-    if (called == "zig") return {name, program, {"clang"}};
-    return {name, program};
-}
-
-ChosenCompiler of_folder(const std::string& folder) {
-    auto path = fs::path(folder);
-    if (!path.has_filename()) path = path.parent_path();
-    ChosenCompiler out{path.filename().string(), {}};
-    std::vector<fs::path> assemblers{path / "bin/ptxas"};
-    std::error_code none;
-    for (fs::directory_iterator i(path / "nvidia", none), end; !none && i != end; i.increment(none))
-        assemblers.push_back(i->path() / "bin/ptxas");
-    if (const auto ptxas = first_file(assemblers)) out.ptxas = *ptxas;
-    if (const auto zig = first_file({path / "ziglang/zig", path / "zig"}))
-        out.clang = *zig, out.words = {"clang"};
-    else if (const auto clang = first_file({path / "bin/clang"}))
-        out.clang = *clang;
-    if (out.clang.empty() && out.ptxas.empty())
-        throw Error(Blame::usage, "folder '", folder,
-                    "' (--compiler) has no ziglang/zig, bin/clang, bin/ptxas or nvidia/*/bin/ptxas");
-    return out;
-}
-
+/// "clang-14", "clang-15" of PATH.
 std::vector<std::string> here() {
-    std::vector<std::string> out;
-    for (const auto& name : llvm_names("clang"))
-        if (find_tool({name}) && name != "clang") out.push_back(name);
+    auto out = llvm_names("clang");
+    out.pop_back();  // without a number
+    std::erase_if(out, [](const auto& name) { return !find_tool({name}); });
     std::ranges::reverse(out);
     return out;
 }
 
 ChosenCompiler chosen(const std::string& word) {
-    std::error_code ignored;
-    if (word == "amd_comgr") return {word, {}};
-    if (fs::is_directory(word, ignored)) return of_folder(word);
-    if (fs::is_regular_file(word, ignored) && word.find('/') != word.npos)
-        return of_program(fs::path(word).filename().string(), word);
-    if (!word.starts_with("clang"))
+    auto path = fs::path(word);
+    if (!path.has_filename()) path = path.parent_path();
+    ChosenCompiler out{path.filename().string(), {}};
+    std::error_code none;
+    if (fs::is_directory(path, none)) {
+        std::vector<fs::path> assemblers{path / "bin/ptxas"};
+        for (fs::directory_iterator i(path / "nvidia", none), end; !none && i != end; i.increment(none))
+            assemblers.push_back(i->path() / "bin/ptxas");
+        out.ptxas = first_file(assemblers).value_or("");
+        out.clang = first_file({path / "ziglang/zig", path / "zig", path / "bin/clang"}).value_or("");
+        if (out.clang.empty() && out.ptxas.empty())
+            throw Error(Blame::usage, "folder '", word,
+                        "' (--compiler) has no ziglang/zig, bin/clang, bin/ptxas or nvidia/*/bin/ptxas");
+    } else if (word.find('/') != word.npos && fs::is_regular_file(path, none)) {
+        (out.name.starts_with("ptxas") ? out.ptxas : out.clang) = path;
+    } else if (word.starts_with("clang")) {
+        out.clang = find_tool({word}).value_or("");
+        if (out.clang.empty())
+            throw Error(Blame::environment, "compiler '", word, "' is not on PATH; there are ",
+                        here().empty() ? "none" : join(here(), ", "));
+    } else if (word != "amd_comgr") {
         throw Error(Blame::usage, "there is no compiler '", word,
-                    "'; --compiler takes clang-N, amd_comgr, the path of a clang, zig or ptxas, and a folder that has "
-                    "one");
-    const auto found = find_tool({word});
-    if (!found)
-        throw Error(Blame::environment, "compiler '", word, "' is not on PATH; there are ",
-                    here().empty() ? "none" : join(here(), ", "));
-    return of_program(word, *found);
+                    "'; --compiler takes clang-N, amd_comgr, the path of a clang, zig or ptxas, and a folder with one");
+    }
+    if (out.clang.filename() == "zig") out.words = {"clang"};
+    return out;
 }
 
 }  // namespace

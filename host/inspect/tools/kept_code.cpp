@@ -1,13 +1,9 @@
 #include "inspect/tools/kept_code.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
+#include <random>
 
-#include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/kernel_text.hpp"
 #include "core/reading.hpp"
@@ -15,14 +11,12 @@
 #include "core/version.hpp"
 #include "json/read.hpp"
 
-extern char** environ;
-
 namespace cllab::inspect {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_files = 4000;
+constexpr std::ptrdiff_t most_files = 4000;
 
 /// Empty where the user has no cache.
 fs::path kept_folder() {
@@ -31,84 +25,53 @@ fs::path kept_folder() {
     return home && *home ? fs::path(home) / ".cache" / "cllab" / "code" : fs::path();
 }
 
-/// The words of the language that bring in other files, or the time.
-bool reads_more(const std::string& text, const std::vector<std::string>& options) {
+/// Words of the language that bring in other files, or the time.
+bool reads_more(const std::string& text) {
     constexpr std::string_view words[]{"include", "import", "embed", "__has_", "__DATE__", "__TIME"};
-    const auto has = [&](const std::string& in) {
-        return std::ranges::any_of(words, [&](auto word) { return in.find(word) != in.npos; });
-    };
-    return has(without_comments(text)) || std::ranges::any_of(options, [&](const auto& o) { return has(o) || o.starts_with("@"); });
+    return std::ranges::any_of(words, [&](auto word) { return text.find(word) != text.npos; });
 }
 
 /// A program or library as it is: another version has another size or time.
 std::string state_of(const fs::path& file) {
     std::error_code none;
     const auto real = fs::canonical(file, none);
-    const auto size = none ? 0 : fs::file_size(real, none);
-    const auto time = none ? 0 : fs::last_write_time(real, none).time_since_epoch().count();
-    return real.string() + " " + std::to_string(size) + " " + std::to_string(time);
+    if (none) return file.string();
+    return fmt::format("{} {} {}", real.string(), fs::file_size(real, none),
+                       fs::last_write_time(real, none).time_since_epoch().count());
 }
 
-/// What the compilers read of the environment.
-std::string settings() {
-    std::vector<std::string> out;
-    for (char** one = environ; one && *one; ++one)
-        for (const char* prefix : {"AMD_", "CCC_", "IGC_", "NEO", "LLVM_", "LD_LIBRARY_PATH"})
-            if (std::string_view(*one).starts_with(prefix)) out.emplace_back(*one);
-    std::ranges::sort(out);
-    return join(out, "\n");
-}
-
-/// A line that says what follows, then the binary.
+/// A line that says what follows, then the binary. Of what is damaged nothing.
 std::string packed(const OfflineCode& code) {
-    const nlohmann::json head{{"log", code.log},
-                              {"notes", code.notes},
-                              {"target", code.options.target},
-                              {"made_by", code.options.made_by},
-                              {"own_make", code.options.own_make},
-                              {"sha256", sha256_hex(code.binary)}};
+    const auto& [target, made_by, own_make] = std::tie(code.options.target, code.options.made_by, code.options.own_make);
+    const nlohmann::json head{code.log, code.notes, target, made_by, own_make, sha256_hex(code.binary)};
     return head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + code.binary;
 }
-
 std::optional<OfflineCode> unpacked(const std::string& text) {
-    const auto end = text.find('\n');
-    if (end == text.npos) return std::nullopt;
-    OfflineCode out{true, {}, text.substr(end + 1), {}};
     try {
+        const auto end = std::min(text.find('\n'), text.size() - 1);
         const auto head = parse_json<nlohmann::json>(std::string_view(text).substr(0, end));
-        out.log = head.at("log");
-        out.notes = head.at("notes");
-        out.options = {.target = head.at("target"), .made_by = head.at("made_by"), .own_make = head.at("own_make")};
-        if (head.at("sha256") != sha256_hex(out.binary)) return std::nullopt;
-    } catch (const std::exception&) {  // damaged: it is made again
-        return std::nullopt;
+        OfflineCode out{true, head.at(0), text.substr(end + 1), {}, head.at(1)};
+        out.options = {.target = head.at(2), .made_by = head.at(3), .own_make = head.at(4)};
+        if (head.at(5) == sha256_hex(out.binary)) return out;
+    } catch (const std::exception&) {  // it is made again
     }
-    return out;
+    return std::nullopt;
 }
 
-/// When they are many, half of them go, those that were written first.
-void make_room(const fs::path& folder) {
-    std::vector<std::pair<fs::file_time_type, fs::path>> files;
-    std::error_code none;
-    for (fs::directory_iterator i(folder, none), end; !none && i != end; i.increment(none))
-        files.emplace_back(i->last_write_time(none), i->path());
-    if (files.size() < most_files) return;
-    std::ranges::sort(files);
-    for (std::size_t i = 0; i < files.size() / 2; ++i) fs::remove(files[i].second, none);
-}
-
+/// Under another name first: two processes may write it. When the files are many, all of them go.
 void keep(const fs::path& path, const std::string& content) {
     std::error_code none;
-    fs::create_directories(path.parent_path(), none);
-    auto name = path.string() + ".XXXXXX";
-    const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-    if (fd < 0) return;
-    const bool whole = ::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
-    ::close(fd);
-    if (whole)
-        fs::rename(name, path, none);
-    else
+    const auto folder = path.parent_path();
+    if (std::distance(fs::directory_iterator(folder, none), {}) > most_files) fs::remove_all(folder, none);
+    fs::create_directories(folder, none);
+    const auto name = path.string() + std::to_string(std::random_device{}());
+    try {
+        write_file(name, as_bytes(content));
+    } catch (const std::exception&) {  // a full disk is no reason to fail
         fs::remove(name, none);
+        return;
+    }
+    fs::rename(name, path, none);
 }
 
 }  // namespace
@@ -116,20 +79,20 @@ void keep(const fs::path& path, const std::string& content) {
 OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<fs::path>& tools, const std::string& text,
                       const std::vector<std::string>& options, const std::function<OfflineCode()>& make) {
     static const auto folder = kept_folder();
-    if (folder.empty() || reads_more(text, options)) return make();
-    static const std::string own = version() + state_of("/proc/self/exe") + settings();
-    std::string all = own;
-    for (const auto& tool : tools) all += '\0' + state_of(tool);
+    if (folder.empty() || reads_more(without_comments(text)) || reads_more(join(options, " ")) ||
+        std::ranges::any_of(options, [](const auto& option) { return option.starts_with("@"); }))
+        return make();
+    std::string all = version() + state_of("/proc/self/exe");
+    for (const char* variable : {"LD_LIBRARY_PATH", "AMD_COMGR_OPTIONS", "IGC_EnvironmentOptions", "CCC_OVERRIDE_OPTIONS"})
+        all += concat("\n", std::getenv(variable) ? std::getenv(variable) : "");
+    for (const auto& tool : tools) all += '\n' + state_of(tool);
     for (const auto* words : {&key, &options})
         for (const auto& word : *words) all += '\0' + word;
     const auto path = folder / sha256_hex(all + '\0' + text);
-    if (const auto found = cllab::read_file(path))
-        if (auto code = unpacked(*found)) return std::move(*code);
+    const auto found = cllab::read_file(path);
+    if (auto code = found ? unpacked(*found) : std::nullopt) return std::move(*code);
     auto made = make();
-    if (!made.ok) return made;
-    static std::once_flag once;
-    std::call_once(once, [] { make_room(folder); });
-    keep(path, packed(made));
+    if (made.ok) keep(path, packed(made));
     return made;
 }
 
