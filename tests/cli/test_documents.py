@@ -1,4 +1,5 @@
 """The documents: README.md keeps its size and shows what the program does; links, citations and lists hold."""
+import json
 import os
 import pathlib
 import re
@@ -6,7 +7,7 @@ import shlex
 import subprocess
 import unittest
 
-from lab import CLLAB, SOURCE, LabTest, main
+from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main
 
 README = (SOURCE / "README.md").read_text()
 TOPICS = {"axes", "columns", "data", "kernel-file", "method", "proof", "sequences", "statuses", "terms"}
@@ -156,6 +157,29 @@ class Readme(LabTest):
         self.assertRegex(done[-1].stdout, r"tr_cols +slower ")
         self.assertRegex(done[-1].stdout, r"tr_rows +same code ")
         self.assertIn("<failure", (job / "regress.xml").read_text())
+
+
+class Agents(LabTest):
+    def test_a_program_gets_by_with_the_file_alone(self):
+        text = (SOURCE / "tools" / "AGENTS.md").read_text()
+        self.assertLessEqual(len(text.splitlines()), 60)
+        (self.folder / "sum.cl").write_text(re.search(r"^```c\n(.*?)^```$", text, re.M | re.S)[1])
+        lines = [shlex.split(line)[1:] for line in re.findall(r"^ {4,}(cllab .*)$", text, re.M)]
+        self.assertEqual(len(lines), 9)
+        made = re.search(r"^gfx900 +[^- ]", self.lab("isa", "--targets")[0], re.M)
+        for words in lines:
+            if words[0] == "count" and not OCLGRIND_LIBRARY or words[0] == "isa" and not made:
+                continue
+            with self.subTest(" ".join(words)):
+                out, _ = self.lab(*words)
+                self.assertNotEqual(out, "")
+        records = {path.name: [json.loads(line) for line in path.read_text().splitlines()] for path in self.folder.glob("*.jsonl")}
+        self.assertEqual({record["checked_by"] for record in records["proof.jsonl"]}, {"agreement of 2"})
+        self.assertTrue(all(r["time"]["low"] <= r["time"]["median"] <= r["time"]["high"] for r in records["time.jsonl"]))
+        verdict, = (r for r in records["compare.jsonl"] if r.get("record") == "comparison")
+        self.assertTrue(verdict["verdict"] and verdict["ratio"])
+        if made:
+            self.assertEqual({r["kernel"] for r in records["code.jsonl"]}, {"sum_each", "sum_pairs"})
 
 
 # Words of a sentence that is longer than 30, each with its reason.

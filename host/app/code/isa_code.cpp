@@ -57,6 +57,8 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
         CellCode code{name.empty() ? path : path + ":" + name, inspect::describe(kind)};
         code.isa = inspect::isa_text(analysis);
         code.summary = analysis.summary;
+        code.stats = analysis.stats;
+        code.file = path;
         if (const auto* counts = analysis.best()) code.counts = *counts;
         code.info = analysis.info;
         code.reason = damage.empty() ? refusal_of(analysis) : "it is damaged: " + damage;
@@ -86,6 +88,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
         auto texts = inspect::read_dump(record.dump);
         code.isa = std::move(texts.isa);
         code.summary = std::move(texts.summary);
+        code.stats = cllab::read_file(std::filesystem::path(record.dump) / "stats.json").value_or("");
         code.counts = inspect::count_function(inspect::isa::named(texts.counted_isa), code.isa, texts.function);
         read_source(code, record.dump);
     }

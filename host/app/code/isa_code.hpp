@@ -17,9 +17,12 @@
 
 namespace cllab::app {
 
-struct IsaOptions : CellOptions {
+struct IsaOptions : CellOptions, FileOptions {
     Strings targets, columns;
     std::string dumps;
+    std::string compilers;              ///< --compiler
+    inspect::ChosenCompiler compiler;  ///< of them that makes the code now
+    std::string save, against, expect, allow, sarif;
     unsigned width = 0;  ///< columns; 0: as long as the lines are
     bool list_targets = false, summary = false, hot = false, source = false, live = false, require_all = false;
 };
@@ -27,6 +30,11 @@ struct IsaOptions : CellOptions {
 struct CellCode {
     std::string id, where;     ///< "pitch_short8", "gfx900" or a device's name
     std::string isa, summary;  ///< as in isa.txt and stats.json
+    std::string stats;         ///< the content of stats.json
+    std::string column, compiler, options;  ///< of --compiler; that made it, with its version; its build options
+    std::string file;                       ///< that has its text
+    std::uint64_t line = 0;
+    std::vector<std::size_t> group;  ///< of the launch; empty: unknown
     inspect::FunctionStats counts;
     model::CodeInfo info;
     std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
@@ -36,6 +44,7 @@ struct CellCode {
     std::string source_note;                                  ///< with --source: why there are none
     model::Status status = model::Status::ok;
     std::string reason;              ///< a line, or the compiler's log; empty when ok
+    std::string enough;              ///< what would be enough, where that is known
     std::vector<std::string> notes;  ///< sentences: what of it is not as its text and options say
     bool own = false;                ///< of a user's text, of which one reason often holds for all kernels
 };
@@ -60,8 +69,9 @@ struct HotBody {
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Of several targets, those that are unknown or cannot be had here lose only their own rows: each is named on stderr
-/// and taken out. The exit status that follows; 0 where none is. Throws the first one's Error where none is left.
-int leave_out_missing_targets(IsaOptions& options);
+/// and taken out; `left_out` gets a code without a kernel for each. The exit status that follows; 0 where none is. Throws
+/// the first one's Error where none is left.
+int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_out);
 
 /// Asks the compilers of invocation.targets for the kernels of a user's texts, which no device needs to take: those
 /// that came out for one target at least, and those of the text that do not compile.

@@ -11,12 +11,14 @@
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "device/spirv.hpp"
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/params.hpp"
+#include "model/registry.hpp"
 #include "model/work.hpp"
 #include "run/executor.hpp"
 #include "run/kernel_source.hpp"
@@ -26,7 +28,7 @@ namespace {
 
 std::vector<model::Device> devices_of(const IsaOptions& invocation) {
     return mapped(invocation.targets,
-                  [&](const auto& target) { return inspect::offline_device(target, invocation.build_options); });
+                  [&](const auto& target) { return inspect::offline_device(target, invocation.build_options, invocation.compiler); });
 }
 
 /// As far as it is known without a compiler: of "__local float4* t" all, of anything else the name.
@@ -91,6 +93,24 @@ model::Extent group_of(const std::string& text, const std::string& entry, const 
     return {number(1), number(2), number(3)};
 }
 
+/// The file that has the kernel, and the line of its name; 1 where a macro or a header has it.
+void name_place(const model::Cell& cell, const run::KernelSource& source, const std::string& entry, CellCode& out) {
+    const auto& own = cell.variant->own;
+    out.file = own                            ? own->path
+               : source.origin != "embedded" ? source.origin
+                                              : "cl/" + cell.experiment->family + ".cl";
+    const auto text = own                            ? cllab::read_file(out.file).value_or("")
+                      : source.origin != "embedded" ? cllab::read_file(source.origin).value_or("")
+                                                     : std::string(model::embedded_kernel(cell.experiment->family));
+    const auto kernels = kernels_in(text);
+    const auto kernel = std::ranges::find(kernels, entry, &KernelText::name);
+    out.line = 1;
+    if (kernel == kernels.end()) return;
+    auto named = text.rfind(entry + "(", kernel->body);
+    if (named == text.npos) named = text.rfind(entry, kernel->body);
+    out.line += static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(named), '\n'));
+}
+
 void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, const model::Cell& cell,
              const std::string& target, const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
@@ -102,13 +122,17 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     }();
     const auto entry = cell.experiment->entry(*cell.variant);
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
+    name_place(cell, source, entry, out);
     if (const auto program = program_of_text(source.text);
         program && !(is_spirv(*program) && device.implementation == model::Implementation::intel_gpu))
         throw Unsupported(
             "the compiler for ", target,
             is_spirv(*program) ? " takes no SPIR-V; that for Intel's does" : " takes no compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const inspect::LaunchSize launch{group_of(source.text, entry, setup.local), setup.global,
+    const auto group = group_of(source.text, entry, setup.local);
+    out.options = options;
+    if (group.dims > 0) out.group = {group.size[0], group.size[1], group.size[2]};
+    const inspect::LaunchSize launch{group, setup.global,
                                      static_cast<std::int64_t>(model::local_bytes_of(setup))};
     const auto built = programs.kernel(target, source.text, options, cell.variant->own != nullptr, entry, launch);
     if (!invocation.dumps.empty()) {
@@ -132,30 +156,36 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
     if (!built.analysis.best())
         for (const auto& listing : built.analysis.disassembly.listings)
-            if (!listing.refused) out.notes.push_back(listing.note);
+            if (!listing.refused || built.analysis.info.registers)
+                out.notes.push_back((listing.refused ? target + ": " : "") + run::first_error(listing.note));
     out.isa = inspect::isa_text(built.analysis);
     out.summary = built.analysis.summary;
+    out.stats = built.analysis.stats;
     for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
         out.summary += line + "\n";
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
     // What a library would bring is lacking on purpose; anything else that the assembler refuses is the kernel's.
-    if (built.lacking.empty()) out.reason = refusal_of(built.analysis);
+    if (built.lacking.empty() && !built.analysis.info.registers) out.reason = refusal_of(built.analysis);
     if (!out.reason.empty()) out.status = model::Status::build_failed;
     if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
 }
 
 }  // namespace
 
-int leave_out_missing_targets(IsaOptions& options) {
+int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_out) {
     std::vector<Error> troubles;
     Strings there;
     for (const auto& target : options.targets) try {
-            inspect::require_offline(target);
-            inspect::offline_device(target, options.build_options);
+            inspect::require_offline(target, options.compiler);
+            inspect::offline_device(target, options.build_options, options.compiler);
             there.push_back(target);
         } catch (const Error& e) {
             troubles.push_back(e);
+            auto& code = left_out.emplace_back(CellCode{.id = "", .where = target});
+            code.status = model::Status::unsupported;
+            code.reason = e.what();
+            code.enough = inspect::missing_of(target);
         }
     if (there.empty() && !troubles.empty()) throw troubles.front();
     for (const auto& trouble : troubles) say(trouble.what());
@@ -190,6 +220,7 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
     // All of them first: a target that cannot be had is said before anything is compiled.
     const auto devices = devices_of(invocation);
     std::vector<CellCode> codes(devices.size() * cells.size());
+    const auto missing = mapped(invocation.targets, inspect::missing_of);
     each_in_parallel(codes.size(), [&](std::size_t i) {
         const auto& cell = cells[i % cells.size()];
         const auto target = i / cells.size();
@@ -197,6 +228,8 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
         code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
         code.where = invocation.targets[target];
         code.own = cell.variant->own != nullptr;
+        code.compiler = inspect::offline_compiler(code.where, invocation.compiler);
+        code.enough = missing[target];
         try {
             compile(invocation, programs, cell, code.where, devices[target], code);
         } catch (const Unsupported& e) {

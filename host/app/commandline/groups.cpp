@@ -66,6 +66,10 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
+Row json_row() {
+    return {.name = "json", .value = "[=FILE]", .alone = "-"};
+}
+
 Rows<Call> timings_rows() {
     Rows<Call> out;
     out.flag("timings", &Call::timings);

@@ -21,6 +21,8 @@ Rows<CellOptions> label_rows();
 Rows<CellOptions> process_rows();
 /// --markdown, --svg: the table and the ranked chart in files of their own.
 Rows<FileOptions> excerpt_rows();
+/// --json alone, or with a file.
+Row json_row();
 /// --timings.
 Rows<Call> timings_rows();
 /// --force and --append, with what the latter adds to.

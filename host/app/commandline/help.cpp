@@ -27,7 +27,7 @@ constexpr std::size_t room_of_names = 26;
 std::string names_of(const Row& row) {
     const auto comma = row.name.find(',');
     const auto brief = comma == std::string::npos ? "" : "-" + row.name.substr(comma + 1) + ", ";
-    return "  " + brief + "--" + row.long_name() + (row.value.empty() ? "" : " " + row.value);
+    return "  " + brief + "--" + row.long_name() + (row.value.empty() || !row.alone.empty() ? "" : " ") + row.value;
 }
 
 std::string line_of(const Row& row, const std::string& about) {
@@ -112,12 +112,12 @@ const std::vector<OptionGroup>& option_groups() {
          {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
         {"Comparison",
-         {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},
-         {"recorded", "allow-new-compiler"}},
-        {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
+         {"vs", "against", "watch", "baseline", "threshold", "strict", "results-may-change"},
+         {"recorded", "allow-new-compiler", "allow"}},
+        {"Machine code", {"hot", "source", "summary", "compiler", "save"}, {"live", "width"}},
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
-         {"sort", "csv", "markdown", "svg", "png", "dumps", "export", "output", "count-above", "label", "timings",
+         {"sort", "csv", "markdown", "sarif", "svg", "png", "dumps", "export", "output", "count-above", "label", "timings",
           "force", "append", "resume"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
@@ -232,8 +232,8 @@ const std::vector<ExitStatus> exit_statuses{
     {1, "a cell is wrong, or did not build, launch or end"},
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},
-    {4, "regress: something is slower than the threshold allows, or gives other results"},
-    {5, "regress: something cannot be compared, or leans beyond the threshold; with --strict, is undecided"},
+    {4, "regress: something is slower than the threshold allows, or gives other results; isa: code is worse"},
+    {5, "regress, isa: something cannot be compared; regress: leans beyond the threshold, --strict: undecided"},
     {130, "interrupted; finished cells are kept and printed"}};
 
 namespace {

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 struct DevicesOptions : Call {
-    bool as_json = false;
+    std::string json;
+    bool force = false;
 };
 
 /// What is read beside the times, or why nothing is: said here, so that no run needs to.
@@ -192,7 +193,7 @@ int show_devices(const DevicesOptions& invocation) {
     bool broken = false;
     const report::TableStyle style{wants_colour(), page_width()};
     try {
-        list_devices(invocation.as_json, style, {}, rows, troubles);
+        list_devices(!invocation.json.empty(), style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {
         std::map<std::string, std::string> sound;
         for (const auto& [icd, library] : registered_drivers()) {
@@ -206,12 +207,12 @@ int show_devices(const DevicesOptions& invocation) {
                 "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;
-        list_devices(invocation.as_json, style, sound, rows, troubles);
+        list_devices(!invocation.json.empty(), style, sound, rows, troubles);
     }
-    if (invocation.as_json) {
+    if (!invocation.json.empty()) {
         auto json = ordered_json::array();
         for (const auto& row : rows) json.push_back(ordered_json::parse(row));
-        results() << json.dump(2) << '\n';
+        write_json(invocation.json, invocation.force, json.dump(2));
     } else {
         for (const auto& row : rows) results() << row;
     }
@@ -252,7 +253,8 @@ int print_start() {
 
 Command devices_command() {
     Rows<DevicesOptions> rows;
-    rows.flag("json", &DevicesOptions::as_json);
+    rows.add(json_row(), [](DevicesOptions& to, const std::string& text) { to.json = text; })
+        .flag("force", &DevicesOptions::force);
     return make_command<DevicesOptions>(manual_of("devices"), rows, check_devices, show_devices);
 }
 

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "app/choose/choice.hpp"
+#include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
@@ -47,7 +50,7 @@ int print_targets() {
         results() << report::fit(line, page_width());
     };
     row("target", "made here", "what would enable the rest");
-    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
+    for (const auto& target : inspect::tried_targets()) row(target.name, target.gives, target.missing);
     return 0;
 }
 
@@ -56,7 +59,8 @@ class Making {
 public:
     explicit Making(const IsaOptions& invocation)
         : invocation_(invocation),
-          programs_(std::chrono::milliseconds(static_cast<long>(1000 * invocation.timeout_seconds))),
+          programs_(std::chrono::milliseconds(static_cast<long>(1000 * invocation.timeout_seconds)),
+                    invocation.compiler),
           choice_(invocation.targets.empty()
                       ? Choice(invocation)
                       : Choice(invocation, {}, ask_compilers(invocation, programs_), kernelfile::Wants::code)) {}
@@ -151,49 +155,65 @@ int compare(const IsaOptions& invocation) {
     return status;
 }
 
-/// "10" of "occupancy min(10, …) = 10".
-std::string occupancy_of(const CellCode& code) {
-    const auto line = code.summary.find("occupancy ");
-    if (line == std::string::npos) return "-";
-    const auto text = code.summary.substr(line, code.summary.find('\n', line) - line);
-    return text.starts_with("occupancy none") ? "none" : trim(text.substr(text.rfind('=') + 1));
-}
-
 /// One row per kernel and target.
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
-    const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
-    const auto column = [](const char* title, int keep) {
-        return report::Column{.title = title, .right = true, .keep = keep};
-    };
     std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
-                                        {.title = "target", .names = report::Names::by_itself},
-                                        column("registers", 100),
-                                        column("spills", 80),
-                                        column("local", 50),
-                                        column("private", 40),
-                                        column("occupancy", 70),
-                                        column("code", 30),
-                                        column("instructions", 60),
-                                        column("inner loop", 75)};
+                                        {.title = "target", .names = report::Names::by_itself}};
+    const std::pair<const char*, int> shown[]{{"registers", 100}, {"spills", 80}, {"local", 50},        {"private", 40},
+                                              {"occupancy", 70},  {"code", 30},   {"instructions", 60}, {"loop", 75}};
+    for (const auto& [name, keep] : shown)
+        columns.push_back({.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
     for (const auto& code : codes) {
         if (code.status != model::Status::ok) continue;
-        const auto& counts = code.counts;
-        const bool counted = !counts.code.instructions.empty();
-        const std::string of_ptx = counted && counts.isa->virtual_machine ? " PTX" : "";
-        const std::string per_thread = code.info.private_bytes.value_or(0) > 0 && counted &&
-                                               std::string_view(counts.isa->words.private_per) != "work-item"
-                                           ? concat(" per ", counts.isa->words.private_per)
-                                           : "";
-        const std::string loop =
-            !counted || counts.shown < 0
-                ? "-"
-                : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions) + of_ptx;
-        report::add_row(columns, {code.id, code.where, number(code.info.registers), number(code.info.spills),
-                                  number(code.info.local_bytes), number(code.info.private_bytes) + per_thread,
-                                  occupancy_of(code), number(code.info.code_bytes),
-                                  counted ? std::to_string(counts.total.instructions) + of_ptx : "-", loop});
+        const auto figures = figures_of(code)["figures"];
+        Strings cells{code.id, code.where};
+        for (const auto& [title, keep] : shown) {
+            const std::string name = title, unit = figures[name].value("unit", "");
+            const auto value = figures[name].value("value", Json());
+            const bool none = value.is_null() || (name == "loop" && value == 0);
+            const bool says_unit = name == "occupancy" || unit.starts_with("PTX");
+            const bool per_thread = name == "private" && value != 0 && unit != "bytes per work-item";
+            cells.push_back(none                                   ? "-"
+                            : name == "occupancy" && value == 0 ? "none"
+                            : says_unit                          ? value.dump() + " " + (name == "occupancy" ? unit : "PTX")
+                            : per_thread                         ? value.dump() + unit.substr(5)
+                                                                 : value.dump());
+        }
+        report::add_row(columns, cells);
     }
     report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
+}
+
+/// A row per kernel, target and figure, a column per compiler; * where it differs from the column before.
+void print_by_compiler(const std::vector<CellCode>& codes) {
+    using report::Names;
+    std::vector<report::Column> columns{{.title = "kernel", .names = Names::by_itself},
+                                        {.title = "target", .names = Names::by_itself},
+                                        {.title = "figure"}};
+    Strings compilers, versions;
+    for (const auto& code : codes) {
+        if (code.status == model::Status::ok) add_once(versions, code.column + ": " + code.compiler);
+        if (std::ranges::find(compilers, code.column) != compilers.end()) continue;
+        compilers.push_back(code.column);
+        columns.push_back({.title = code.column, .right = true});
+    }
+    for (const auto& same : grouped(codes, [](const CellCode& code) { return std::pair(code.id, code.where); })) {
+        for (const char* name : {"registers", "spills", "loop", "code"}) {
+            Strings cells{same.front().id, same.front().where, name};
+            std::string before = "-";
+            for (const auto& compiler : compilers) {
+                const auto code = std::ranges::find(same, compiler, &CellCode::column);
+                const bool there = code != same.end() && code->status == model::Status::ok;
+                const auto value = there ? figures_of(*code)["figures"][name].value("value", Json()) : Json();
+                const auto text = value.is_null() ? "-" : value.dump();
+                cells.push_back((text != "-" && before != "-" && text != before ? "* " : "") + text);
+                if (text != "-") before = text;
+            }
+            report::add_row(columns, cells);
+        }
+    }
+    report::print_grid(results(), columns, {wants_colour(), page_width(), {}});
+    for (const auto& version : versions) put(report::wrap(version, "", page_width()));
 }
 
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
@@ -207,7 +227,7 @@ std::optional<std::pair<std::string, std::string>> binary_named(const std::strin
     return std::nullopt;
 }
 
-int print_binaries(const IsaOptions& invocation) {
+int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
     std::vector<CellCode> codes;
     for (const auto& pattern : invocation.patterns) {
         const auto file = binary_named(pattern);
@@ -220,8 +240,32 @@ int print_binaries(const IsaOptions& invocation) {
     if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage,
                     "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
-    for (const auto& code : codes) print_code(code, invocation);
-    return report_failures(codes, invocation);
+    if (gate.prints())
+        for (const auto& code : codes) print_code(code, invocation);
+    const int failed = report_failures(codes, invocation);
+    return gate.finish(codes, failed);
+}
+
+/// Each kernel for each target, or on each device; by each of several compilers, the one after the other. `lost`: the
+/// exit status of targets that are not here.
+std::vector<CellCode> all_codes(const IsaOptions& asked, int& lost) {
+    std::vector<CellCode> out;
+    const auto make = [&](const inspect::ChosenCompiler& by) {
+        auto invocation = asked;
+        invocation.compiler = by;
+        const auto before = out.size();
+        lost = std::max(lost, leave_out_missing_targets(invocation, out));
+        Making making(invocation);
+        for (auto& code : making.code(first_cells(making.choice(), invocation.axes, invocation.patterns)))
+            out.push_back(std::move(code));
+        for (auto& code : std::span(out).subspan(before)) code.column = by.name;
+    };
+    if (asked.compilers.empty())
+        make({});
+    else
+        for (const auto& by : inspect::chosen_compilers(asked.compilers)) make(by);
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.id < b.id; });
+    return out;
 }
 
 int run_isa(const IsaOptions& asked) {
@@ -229,24 +273,37 @@ int run_isa(const IsaOptions& asked) {
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (!invocation.versus.empty()) return compare(invocation);
+    CodeGate gate(invocation);
     const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
     if (std::ranges::any_of(invocation.patterns,
                             [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
-        return print_binaries(invocation);
-    const int lost = leave_out_missing_targets(invocation);
-    Making making(invocation);
-    auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
-    if (asked.targets.size() > 1) {
-        std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
-        print_table(codes, invocation.columns);
-    } else {
-        for (const auto& code : codes)
-            if (code.status == model::Status::ok) print_code(code, invocation);
+        return print_binaries(invocation, gate);
+    int lost = 0;
+    const auto codes = all_codes(invocation, lost);
+    if (gate.prints()) {
+        if (!asked.compilers.empty())
+            print_by_compiler(codes);
+        else if (asked.targets.size() > 1 || gate.is_asked())
+            print_table(codes, invocation.columns);
+        else
+            for (const auto& code : codes)
+                if (code.status == model::Status::ok) print_code(code, invocation);
     }
-    return std::max(lost, report_failures(codes, invocation));
+    const int failed = report_failures(codes, invocation);
+    return gate.finish(codes, std::max(lost, failed));
 }
 
 void check_isa(IsaOptions& options) {
+    const bool gates = !options.save.empty() || !options.against.empty() || !options.expect.empty();
+    if (!options.versus.empty() && (gates || !options.json.empty() || !options.compilers.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --vs without --save, --against, --expect, --json and --compiler");
+    if (!options.compilers.empty() && !options.devices.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --compiler with --target; a device's driver has its own compiler");
+    if (!options.allow.empty() && options.against.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --allow with --against");
+    if (options.against.empty() && options.expect.empty() &&
+        (!options.sarif.empty() || !options.junit.empty() || !options.markdown.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --sarif, --junit and --markdown with --against or --expect");
     if (!options.targets.empty() && !options.devices.empty())
         throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
@@ -258,11 +315,26 @@ void check_isa(IsaOptions& options) {
         need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
+void take_expectation(IsaOptions& to, const std::string& text) {
+    static const std::regex of_file("\\s*[\\w:*]+\\s*=[^=][^]*");
+    if (std::regex_match(text, of_file))
+        to.statements.emplace_back("expect", text);
+    else if (to.expect.empty())
+        to.expect = text;
+    else
+        throw Error(Blame::usage, "`cllab isa` takes one condition; && joins two in it");
+}
+
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
         .list("target,t", "T", &IsaOptions::targets)
         .flag("targets", &IsaOptions::list_targets)
+        .text("compiler", "LIST", &IsaOptions::compilers)
+        .text("save", "FILE", &IsaOptions::save)
+        .text("against", "FILE", &IsaOptions::against)
+        .text("allow", "LIST", &IsaOptions::allow)
+        .add({"expect", "CONDITION", "", "", true}, take_expectation)
         .text("vs", "PATTERN", &IsaOptions::versus)
         .flag("hot", &IsaOptions::hot)
         .flag("source", &IsaOptions::source)
@@ -270,11 +342,19 @@ Rows<IsaOptions> isa_rows() {
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width)
         .flag("summary", &IsaOptions::summary)
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
+        .text("json", "FILE", &IsaOptions::json)
+        .text("junit", "FILE", &IsaOptions::junit)
+        .text("markdown", "OUT", &IsaOptions::markdown)
+        .text("sarif", "FILE", &IsaOptions::sarif)
         .text("dumps", "DIR", &IsaOptions::dumps)
         .with(text_rows())
         .number("timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60")
         .flag("require-all", &IsaOptions::require_all)
-        .with(kernel_file_rows());
+        .with(replace_rows());
+    const auto of_files = kernel_file_rows();
+    for (const auto& entry : of_files.entries())
+        if (entry.row.name != "expect")
+            rows.add(entry.row, [take = entry.take](IsaOptions& of, const std::string& text) { take(of, text); });
     return rows;
 }
 

@@ -1,5 +1,7 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
 
+#include <functional>
+
 #include "app/commands/command_file.hpp"
 #include "model/registry.hpp"
 
@@ -7,14 +9,15 @@ namespace cllab::app {
 namespace {
 
 struct ListOptions : Call {
-    bool as_json = false;
+    std::string json;
+    bool force = false;
 };
 
 int list(const ListOptions& invocation) {
     const auto& all = model::registry();
     const auto selected =
         model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
-    if (invocation.as_json) {
+    if (!invocation.json.empty()) {
         auto out = nlohmann::ordered_json::array();
         for (const auto& s : selected)
             out.push_back({{"id", s.id},
@@ -23,7 +26,7 @@ int list(const ListOptions& invocation) {
                            {"meaning", s.variant->meaning},
                            {"question", s.experiment->question},
                            {"needs", s.variant->needs}});
-        results() << out.dump(2) << '\n';
+        write_json(invocation.json, invocation.force, out.dump(2));
         return 0;
     }
     // Of a family's names: those of another must not push its meanings aside.
@@ -41,6 +44,24 @@ int list(const ListOptions& invocation) {
     return 0;
 }
 
+/// The family with those of its variants that are wanted.
+nlohmann::ordered_json json_of(const model::Experiment& e, const std::function<bool(const model::Variant&)>& is_wanted) {
+    nlohmann::ordered_json out{{"family", e.family}, {"question", e.question}, {"inputs", e.file_inputs}};
+    for (const char* list : {"axes", "metrics", "variants", "native"}) out[list] = nlohmann::ordered_json::array();
+    for (const auto& axis : e.axes)
+        out["axes"].push_back({{"name", axis.name},
+                               {"values", axis.values},
+                               {"unit", axis.unit},
+                               {"meaning", axis.meaning},
+                               {"legal", legal_values(axis)},
+                               {"only", axis.only}});
+    for (const auto& metric : e.metrics) out["metrics"].push_back({{"name", metric.name}, {"unit", metric.unit}});
+    for (const auto& v : e.variants)
+        if (is_wanted(v)) out["variants"].push_back({{"id", e.id(v)}, {"meaning", v.meaning}, {"needs", v.needs}});
+    for (const auto& v : e.native) out["native"].push_back({{"id", e.id(v)}, {"meaning", v.meaning}});
+    return out;
+}
+
 int describe(const ListOptions& invocation) {
     if (invocation.patterns.size() != 1)
         throw Error(Blame::usage, "`cllab describe` takes one FAMILY or VARIANT; found " +
@@ -52,6 +73,10 @@ int describe(const ListOptions& invocation) {
         for (const auto& v : e.variants) known.push_back(e.id(v));
         const auto is_wanted = [&](const auto& v) { return e.family == wanted || e.id(v) == wanted; };
         if (std::ranges::none_of(e.variants, is_wanted)) continue;
+        if (!invocation.json.empty()) {
+            write_json(invocation.json, invocation.force, json_of(e, is_wanted).dump(2));
+            return 0;
+        }
         std::ostringstream out;
         out << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
         for (const auto& axis : e.axes) {
@@ -88,17 +113,21 @@ int describe(const ListOptions& invocation) {
 
 void check_list(ListOptions&) {}
 
+Rows<ListOptions> list_rows() {
+    Rows<ListOptions> rows;
+    rows.add(json_row(), [](ListOptions& to, const std::string& text) { to.json = text; })
+        .flag("force", &ListOptions::force, "Replaces a file that exists.");
+    return rows;
+}
+
 }  // namespace
 
 Command list_command() {
-    Rows<ListOptions> rows;
-    rows.flag("json", &ListOptions::as_json);
-    return make_command<ListOptions>(manual_of("list"), rows, check_list, list);
+    return make_command<ListOptions>(manual_of("list"), list_rows(), check_list, list);
 }
 
 Command describe_command() {
-    Rows<ListOptions> rows;
-    return make_command<ListOptions>(manual_of("describe"), rows, check_list, describe);
+    return make_command<ListOptions>(manual_of("describe"), list_rows(), check_list, describe);
 }
 
 }  // namespace cllab::app

@@ -274,6 +274,13 @@ OutputFile* Outputs::file(const std::string& option) const {
     return nullptr;
 }
 
+void write_json(const std::string& path, bool force, const std::string& text) {
+    Outputs outputs(force, false);
+    outputs.writes(path, "--json", Outputs::Kind::whole);
+    outputs.open();
+    outputs.json()->whole(text + "\n");
+}
+
 Sink::Sink(OutputFile* json, OutputFile* csv) : json_(json), csv_(csv), wants_header_(csv && !csv->has_content()) {}
 
 void Sink::take(const model::Record& record) {

@@ -112,6 +112,9 @@ private:
     std::vector<Output> outputs_;
 };
 
+/// One JSON text as the whole of a file, or on standard output. Throws as Outputs.
+void write_json(const std::string& path, bool force, const std::string& text);
+
 /// Where finished cells go: JSON lines, CSV, and the list the table is printed from.
 class Sink {
 public:

@@ -171,7 +171,25 @@ std::vector<OfflineTarget> targets() {
     return out;
 }
 
-void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
+/// It writes its version into a file of the current folder.
+std::string version(const std::string&, const ChosenCompiler&) {
+    static const std::string known = [] {
+        const TempFolder folder;
+        run_tool(find_tool({"env"}).value_or("/usr/bin/env"),
+                 {"-C", folder.path().string(), ocloc().value_or("ocloc").string(), "query", "OCL_DRIVER_VERSION"});
+        return "ocloc " + trim(read_file(folder.path() / "OCL_DRIVER_VERSION").value_or(""));
+    }();
+    return known;
+}
+
+std::vector<std::filesystem::path> tools(const std::string&, const ChosenCompiler&) {
+    const std::filesystem::path libraries = "/usr/lib/x86_64-linux-gnu";
+    return {ocloc().value_or(""), libraries / "libocloc.so", libraries / "libigc.so.1", libraries / "libigdfcl.so.1",
+            libraries / "libopencl-clang.so.14"};
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>&,
+              const ChosenCompiler&) {
     device.preferred_multiple = 16;
     device.fp16 = true;
     // Gen11, Gen12 and Xe-HPG have no double arithmetic.
@@ -183,7 +201,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 }
 
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
-                    std::chrono::milliseconds limit) {
+                    std::chrono::milliseconds limit, const ChosenCompiler&) {
     const TempFolder folder;
     const auto spirv = program_of_text(source);
     const auto text = folder.write(spirv ? "kernel.spv" : "kernel.cl", as_bytes(spirv.value_or(source)));
@@ -208,6 +226,6 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}, {"-cl-std=CL3.0", "-cl-std=CL3.0"}};
 
 const OfflineCompiler compiler{"Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe,
-                               compile, additions};
+                               compile, version, tools, additions};
 
 }  // namespace cllab::inspect::xe

@@ -28,6 +28,7 @@
 namespace cllab::inspect {
 
 struct Analysis;
+struct ChosenCompiler;
 class TempFolder;
 struct ToolResult;
 struct OfflineTarget;
@@ -144,10 +145,16 @@ struct OfflineCompiler {
     /// Every processor the lab knows, each with what this machine can make of it.
     std::vector<OfflineTarget> (*targets)();
     /// What Experiment::setup and the LAB_* defines need to know of one; the rest of `device` is filled in already.
-    void (*describe)(model::Device& device, const std::string& target, const std::vector<std::string>& options);
+    void (*describe)(model::Device& device, const std::string& target, const std::vector<std::string>& options,
+                     const ChosenCompiler& by);
     /// Is ended at the limit. Throws Error(environment) when this machine cannot.
     OfflineCode (*compile)(const std::string& target, const std::string& source,
-                           const std::vector<std::string>& options, std::chrono::milliseconds limit);
+                           const std::vector<std::string>& options, std::chrono::milliseconds limit,
+                           const ChosenCompiler& by);
+    /// The compiler that makes the target's code, with its version.
+    std::string (*version)(const std::string& target, const ChosenCompiler& by);
+    /// Programs and libraries that its output depends on.
+    std::vector<std::filesystem::path> (*tools)(const std::string& target, const ChosenCompiler& by);
     std::span<const Addition> additions{};
     /// Symbols of functions that a kernel needs and that are nowhere, where the compiler does not refuse them.
     std::vector<std::string> (*undefined)(ByteSpan binary, const std::string& entry) = nullptr;

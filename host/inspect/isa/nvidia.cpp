@@ -117,11 +117,16 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
 
 namespace {
 
-Clang clang() { return Clang("nvptx64--nvidiacl"); }
+Clang clang(const ChosenCompiler& by = {}) { return Clang("nvptx64--nvidiacl", by); }
 
-/// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90 (LLVM release notes).
+/// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90; 20 brought sm_100 and
+/// sm_120, 21 sm_103 and sm_121 (LLVM release notes).
 int nearest_processor(int version, int sm) {
-    return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80;
+    constexpr std::pair<int, int> since[]{{87, 16}, {89, 16}, {90, 16}, {100, 20}, {103, 21}, {120, 20}, {121, 21}};
+    int out = sm <= 86 ? sm : 80;
+    for (const auto& [known, from] : since)
+        if (known <= sm && version >= from) out = known;
+    return out;
 }
 
 /// The number of "sm_90"; 0 for anything else.
@@ -201,8 +206,8 @@ bool replace_printf(std::string& ptx) {
 }
 
 OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
-                        std::chrono::milliseconds limit) {
-    const auto compiler = clang();
+                        std::chrono::milliseconds limit, const ChosenCompiler& by) {
+    const auto compiler = clang(by);
     const std::string target = "sm_" + std::to_string(sm);
     const std::string made_for = "sm_" + std::to_string(nearest_processor(compiler.version, sm));
     const TempFolder folder;
@@ -237,11 +242,31 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     if (!own.empty()) code.binary = own;
     // SASS is assembled for the target even where the text was made for an older processor.
     code.options = {.target = made_for == target || !own.empty() ? std::string{} : target,
-                    .made_by = compiler.name() + ", not NVIDIA's compiler"};
+                    .made_by = compiler.name() + ", not NVIDIA's compiler",
+                    .ptxas = by.ptxas};
     return code;
 }
 
-constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 120};
+constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120, 121};
+
+}  // namespace
+
+/// Its help does; one without a list is tried.
+bool assembles(const std::filesystem::path& ptxas, int sm) {
+    static std::mutex access;
+    static std::map<std::filesystem::path, std::string> known;
+    const std::lock_guard lock(access);
+    const auto [help, is_new] = known.try_emplace(ptxas);
+    if (is_new) help->second = run_tool(ptxas, {"--help"}).out;
+    const auto lists = [&](const std::string& what) { return help->second.find("'sm_" + what) != std::string::npos; };
+    return !lists("") || lists(std::to_string(sm) + "'");
+}
+
+namespace {
+
+std::filesystem::path assembler(const ChosenCompiler& by) {
+    return by.ptxas.empty() ? find_tool({"ptxas"}).value_or("") : by.ptxas;
+}
 
 std::string sass_missing() {
     if (!find_tool({"ptxas"}))
@@ -256,7 +281,11 @@ std::string sass_missing() {
 OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string& no_sass) {
     const std::string name = "sm_" + std::to_string(sm);
     if (!no_ptx.empty()) return {name, "", no_ptx};
-    if (sm < 75) return {name, "PTX", "SASS needs ptxas before CUDA 13, which dropped " + name};
+    if (const auto ptxas = assembler({}); !ptxas.empty() && !assembles(ptxas, sm))
+        return {name, "PTX",
+                "SASS and registers need " +
+                    (sm < 75 ? "ptxas before CUDA 13, which dropped " : "a ptxas newer than " + version_of(ptxas) + " for ") +
+                    name};
     if (no_sass.empty()) return {name, "PTX, SASS, registers", ""};
     return {name, find_tool({"ptxas"}) ? "PTX, registers" : "PTX", no_sass};
 }
@@ -268,15 +297,27 @@ std::vector<OfflineTarget> targets() {
     return mapped(processors, [&](int sm) { return nvidia_target(sm, no_ptx, no_sass); });
 }
 
-void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
+std::string version(const std::string&, const ChosenCompiler& by) {
+    const auto ptxas = assembler(by);
+    return clang(by).name_with_version() + (ptxas.empty() ? "" : ", ptxas " + version_of(ptxas));
+}
+
+std::vector<std::filesystem::path> tools(const std::string&, const ChosenCompiler& by) {
+    auto out = clang(by).files();
+    out.push_back(assembler(by));
+    return out;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>&,
+              const ChosenCompiler&) {
     device.compute_capability = static_cast<unsigned>(sm_of(target));
     device.preferred_multiple = 32;
 }
 
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
-                    std::chrono::milliseconds limit) {
+                    std::chrono::milliseconds limit, const ChosenCompiler& by) {
     const auto all = join(options, " ");
-    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options, limit);
+    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options, limit, by);
     auto made = device::compile_cuda(source, all, sm_of(target));
     return {made.ok,
             std::move(made.log),
@@ -295,6 +336,7 @@ constexpr Addition additions[]{
     {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
 
 const OfflineCompiler compiler{
-    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, additions, undefined};
+    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10,  targets,  describe,
+    compile,  version,       tools,                         additions, undefined};
 
 }  // namespace cllab::inspect::nvidia

@@ -23,4 +23,7 @@ inline constexpr ShownFact spill_loads{"spill_load_bytes", "spill loads", " byte
 
 extern const OfflineCompiler compiler;
 
+/// Whether this ptxas lists the processor.
+bool assembles(const std::filesystem::path& ptxas, int sm);
+
 }  // namespace cllab::inspect::nvidia

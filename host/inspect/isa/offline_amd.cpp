@@ -7,7 +7,9 @@
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/tools/clang.hpp"
 #include "inspect/tools/comgr.hpp"
+#include "inspect/tools/kept_code.hpp"
 #include "inspect/tools/offline.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect::gcn {
 namespace {
@@ -17,23 +19,48 @@ const std::string library = "amdgcn--amdhsa";
 // Listed also where nothing makes their code, so that the list says what would.
 constexpr const char* of_comgr[]{"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"};
 constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
-                                "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+                                "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1251"};
 
 bool is_of_comgr(const std::string& target) {
     const auto listed = comgr_processors();
     return std::ranges::find(listed, target) != listed.end() || !comgr_nearest(target).empty();
 }
 
+/// That of the same LLVM, else the newest: objects are linked by another version too.
+std::optional<std::filesystem::path> linker(const Clang& clang) {
+    return clang.has("ld.lld") ? clang.folder / "ld.lld" : find_tool(llvm_names("ld.lld"));
+}
+
+OfflineCode compile_and_link(const Clang& clang, const std::string& target, const std::string& source,
+                             const std::vector<std::string>& options, std::chrono::milliseconds limit) {
+    auto code = clang.compile(source, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + target, "-c"}, options, {clang.library},
+                              limit);
+    const auto lld = linker(clang);
+    if (!code.ok || !lld) return code;
+    const TempFolder folder;
+    const auto out = folder.path() / "program";
+    const auto object = folder.write("kernel.o", as_bytes(code.binary));
+    auto linked = made_by_tool(*lld, run_tool(*lld, {"-shared", "--no-undefined", object.string(), "-o", out.string()},
+                                              limit),
+                               folder, out);
+    linked.log = code.log + linked.log;
+    return linked;
+}
+
 /// Empty when clang makes code for the processor here, else the sentence that says what would. clang 19 reads also
 /// older libraries, of which Mesa's OpenCL needs Debian's libclc-15, that cannot be beside another libclc.
-std::string clang_missing(const std::string& target) {
-    const int needed = target == "gfx950" ? 20 : 19;  // LLVM 20 brought gfx950; none before 19 was tried
-    const Clang clang(library);
-    if (clang.is_here() && clang.version >= needed && clang.has("ld.lld") && clang.has("llvm-objdump")) return {};
+std::string clang_missing(const std::string& target, const ChosenCompiler& by = {}) {
+    // LLVM 20 brought gfx950, 21 gfx1250 and 22 gfx1251; none before 19 was tried for the others.
+    const int needed = target == "gfx950" ? 20 : target == "gfx1250" ? 21 : target == "gfx1251" ? 22 : 19;
+    const Clang clang(library, by);
+    if (!by.clang.empty() && is_of_comgr(target) && clang.is_here()) return {};
+    if (clang.is_here() && clang.version >= needed && linker(clang) && objdump_missing(target).empty()) return {};
     const std::string packages =
         clang.library.empty() ? "clang-19 lld-19 llvm-19 libclc-15" : "clang-19 lld-19 llvm-19";
     return fmt::format("{} needs clang {} or later with lld, llvm-objdump and libclc: {}", target, needed,
-                       needed == 19 ? "apt-get install " + packages : "Debian 12 has clang 19 at most");
+                       needed == 19 ? "apt-get install " + packages
+                                    : "Debian 12 has clang 19 at most; `pip install --target DIR ziglang==0.17.0` has 22, "
+                                      "for --compiler DIR");
 }
 
 std::vector<OfflineTarget> targets() {
@@ -54,9 +81,9 @@ std::vector<OfflineTarget> targets() {
 }
 
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
-                    std::chrono::milliseconds limit) {
+                    std::chrono::milliseconds limit, const ChosenCompiler& by) {
     OfflineCode code;
-    if (is_of_comgr(target)) {
+    if (by.clang.empty() && is_of_comgr(target)) {
         ComgrOutput made = comgr_compile(source, options, target, limit);
         code = {made.ok, std::move(made.log), std::move(made.bytes), {.own_make = true}, {}, made.timed_out};
         static const std::regex printing("\\bprintf\\s*\\(");
@@ -68,9 +95,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
             code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
                                  ", the nearest processor that this amd_comgr lists");
     } else {
-        const Clang clang(library);
-        code =
-            clang.compile(source, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + target}, options, {clang.library}, limit);
+        const Clang clang(library, by);
+        code = compile_and_link(clang, target, source, options, limit);
         code.options = {.made_by = clang.name() + ", not AMD's compiler"};
     }
     // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
@@ -78,17 +104,33 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     return code;
 }
 
-void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {
+std::string version(const std::string& target, const ChosenCompiler& by) {
+    return by.clang.empty() && is_of_comgr(target) ? comgr_version() : Clang(library, by).name_with_version();
+}
+
+std::vector<std::filesystem::path> tools(const std::string&, const ChosenCompiler& by) {
+    const Clang clang(library, by);
+    auto out = clang.files();
+    const auto beside = llvm_beside(comgr_file());
+    out.insert(out.end(), beside.begin(), beside.end());
+    out.push_back(linker(clang).value_or(""));
+    return out;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options,
+              const ChosenCompiler& by) {
     device.fp16 = true;
     // Work-items of a wave in code for this processor; 0 when nothing comes out.
-    const auto code = compile(target, "kernel void k(void) {}\n", options, std::chrono::seconds(60));
+    const std::string text = "kernel void k(void) {}\n";
+    const auto code = kept_code({"wave", target, by.name}, tools(target, by), text, options,
+                                [&] { return compile(target, text, options, std::chrono::seconds(60), by); });
     const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.binary)) : std::nullopt;
     const auto* kernel = metadata ? amd_kernel(*metadata, "k") : nullptr;
     device.preferred_multiple = kernel ? static_cast<unsigned>(amd_number(*kernel, ".wavefront_size").value_or(0)) : 0;
-    if (is_of_comgr(target))
+    if (by.clang.empty() && is_of_comgr(target))
         device.extensions.insert("cl_khr_subgroups");
     else  // libclc has no functions of sub-groups
-        device.driver = Clang(library).name();
+        device.driver = Clang(library, by).name();
 }
 
 }  // namespace
@@ -97,6 +139,6 @@ constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}};
 
 extern const OfflineCompiler compiler;
 const OfflineCompiler compiler{"AMD",   "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe,
-                               compile, additions};
+                               compile, version, tools, additions};
 
 }  // namespace cllab::inspect::gcn

@@ -7,6 +7,7 @@
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/rules.hpp"
+#include "inspect/tools/kept_code.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect::ptx {
@@ -226,39 +227,38 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     out.listings.push_back(
         {describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, body_of_kernel(ptx, entry), options.made_by});
     const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
-    const auto ptxas = find_tool({"ptxas"});
-    if (!ptxas) {
-        out.listings.push_back(
-            {title, &isa::sass, {}, needs("SASS", "ptxas with nvdisasm or cuobjdump", "nvidia-cuda-toolkit"), entry});
+    const auto ptxas = options.ptxas.empty() ? find_tool({"ptxas"}) : options.ptxas;
+    const auto sm = ptx_target(options.target.empty() ? ptx : ".target " + options.target);
+    if (!ptxas || !nvidia::assembles(*ptxas, sm)) {
+        const auto tools = concat("ptxas", ptxas ? " that knows sm_" + std::to_string(sm) : "", " with nvdisasm or cuobjdump");
+        out.listings.push_back({title, &isa::sass, {}, needs("SASS", tools, "nvidia-cuda-toolkit"), entry});
         return out;
     }
-    const TempFolder folder;
     // Other kernels would cost time, and one that ptxas refuses the others.
     const auto alone = kernel_names(binary).size() > 1 ? kernel_of_ptx(ptx, entry) : std::string(ptx);
-    const auto source = folder.write("program.ptx", as_bytes(alone));
-    const auto cubin_path = folder.path() / "program.cubin";
     const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // with instructions of that processor alone
     const std::string target = !options.target.empty() ? options.target
                                : is_own                ? "sm_90a"
-                                                       : "sm_" + std::to_string(ptx_target(ptx));
-    const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});
-    const auto cubin = result.ok() ? read_file(cubin_path) : std::nullopt;
-    if (!cubin) {
-        out.listings.push_back({title,
-                                &isa::sass,
-                                {},
-                                "no disassembly: ptxas " + without_folder(result.failure(), folder.path()),
-                                entry,
-                                {},
-                                true});
+                                                       : "sm_" + std::to_string(sm);
+    const auto cubin = kept_code({"ptxas", target}, {*ptxas}, alone, {}, [&] {
+        const TempFolder folder;
+        const auto source = folder.write("program.ptx", as_bytes(alone)), to = folder.path() / "program.cubin";
+        const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", to.string()});
+        const auto bytes = result.ok() ? read_file(to) : std::nullopt;
+        return OfflineCode{bytes.has_value(),
+                           bytes ? result.out + result.err : without_folder(result.failure(), folder.path()),
+                           bytes.value_or(""), {}};
+    });
+    if (!cubin.ok) {
+        out.listings.push_back({title, &isa::sass, {}, "no disassembly: ptxas " + cubin.log, entry, {}, true});
         return out;
     }
-    out.tool_log = result.out + result.err;
-    Disassembly sass = disassemble_cubin(as_bytes(*cubin), entry, title + " (" + target + ")");
+    out.tool_log = cubin.log;
+    Disassembly sass = disassemble_cubin(as_bytes(cubin.binary), entry, title + " (" + target + ")");
     out.code_bytes = sass.code_bytes;
     out.code_bytes_from = "cubin re-assembled by ptxas";
     out.listings.push_back(std::move(sass.listings.front()));
-    out.parts.push_back({"program.cubin", *cubin});
+    out.parts.push_back({"program.cubin", cubin.binary});
     return out;
 }
 

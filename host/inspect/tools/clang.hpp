@@ -3,26 +3,39 @@
 #pragma once
 
 #include "inspect/isa/isa.hpp"
+#include "inspect/tools/chosen_compiler.hpp"
 
 namespace cllab::inspect {
 
-/// The newest clang that is here, and what libclc has for one kind of target.
+/// The newest clang that is here, or the chosen one, and what libclc has for one kind of target.
 struct Clang {
     /// `target` as libclc's files are named, "nvptx64--nvidiacl".
-    explicit Clang(const std::string& target);
+    explicit Clang(const std::string& target, const ChosenCompiler& chosen = {});
 
     bool is_here() const { return !program.empty() && !library.empty(); }
     /// "clang-19 and libclc"
     std::string name() const { return program.filename().string() + " and libclc"; }
+    /// "clang 19.1.7 and libclc"
+    std::string name_with_version() const { return "clang " + version_of(program, words) + " and libclc"; }
     /// A program of the same LLVM, which stands beside it.
     bool has(const char* tool) const { return std::filesystem::exists(folder / tool); }
+    /// What its output depends on.
+    std::vector<std::filesystem::path> files() const;
     /// OpenCL C to what the arguments say. Of two libraries' definitions the first counts.
     OfflineCode compile(const std::string& source, const std::vector<std::string>& arguments,
                         const std::vector<std::string>& options, const std::vector<std::filesystem::path>& libraries,
                         std::chrono::milliseconds limit) const;
 
     std::filesystem::path program, folder, library;  ///< folder: where the program is, behind symbolic links
-    int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang", whose version is not asked
+    std::vector<std::string> words;  ///< as ChosenCompiler::words
+    int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang" that nobody chose, whose version is not asked
+
+private:
+    std::vector<std::string> headers_of_another() const;
 };
+
+/// The file with the LLVM that it loads, where that is a library in one folder with it.
+std::vector<std::filesystem::path> llvm_beside(const std::filesystem::path& file,
+                                               const std::filesystem::path& libraries = {});
 
 }  // namespace cllab::inspect

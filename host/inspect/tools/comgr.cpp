@@ -26,6 +26,8 @@ std::string comgr_missing() {
 }
 std::vector<std::string> comgr_processors() { return {}; }
 std::string comgr_nearest(const std::string&) { return {}; }
+std::string comgr_version() { return {}; }
+std::filesystem::path comgr_file() { return {}; }
 ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&,
                           std::chrono::milliseconds) {
     return {false, {}, comgr_missing()};
@@ -43,6 +45,11 @@ public:
 
     std::string missing() const {
         return handle_ ? "" : file_ + " cannot be loaded: apt-get install libamd-comgr2 (ROCm has it too)";
+    }
+    /// Where it was loaded from.
+    std::filesystem::path file() const {
+        Dl_info info{};
+        return handle_ && ::dladdr(::dlsym(handle_, "amd_comgr_get_version"), &info) != 0 ? info.dli_fname : "";
     }
     void* function(const char* name) const {
         void* found = ::dlsym(handle_, name);
@@ -249,6 +256,16 @@ std::vector<std::string> comgr_processors() {
     }
     return names;
 }
+
+std::string comgr_version() {
+    if (!comgr_missing().empty()) return {};
+    std::size_t major = 0, minor = 0;
+    COMGR(get_version)(&major, &minor);
+    return concat("amd_comgr ", std::to_string(major), ".", std::to_string(minor), " (",
+                  library().file().filename().string(), ")");
+}
+
+std::filesystem::path comgr_file() { return library().file(); }
 
 std::string comgr_nearest(const std::string& processor) {
     if (!processor.starts_with("gfx110") || !comgr_missing().empty()) return {};

@@ -29,6 +29,10 @@ std::vector<std::string> comgr_processors();
 /// listed one whose device libraries serve it. Else empty.
 std::string comgr_nearest(const std::string& processor);
 
+/// "amd_comgr 2.4", and where it was loaded from; empty without the library.
+std::string comgr_version();
+std::filesystem::path comgr_file();
+
 /// OpenCL C to a linked code object, by this program as `comgr-compile`, which is ended at the limit. `options` as for
 /// clBuildProgram. Throws Error(environment) when the folder for temporary files cannot be written.
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct DisassembleOptions {
     std::string target{};   ///< processor the code is for, "sm_90"; empty: what the binary says
     std::string made_by{};  ///< what made text that did not come from a driver, for its label
     bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+    std::filesystem::path ptxas{};  ///< that assembles PTX; empty: the one that is here
     std::string ran{};  ///< PoCL: path in the container of the shared object that was seen running; empty: not known
     std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all tools together
 };

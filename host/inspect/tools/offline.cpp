@@ -7,11 +7,13 @@
 
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
+#include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/cuda.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/isa/isa.hpp"
+#include "inspect/tools/kept_code.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -89,8 +91,8 @@ void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const
 class Compilation {
 public:
     Compilation(const Found& found, const std::string& text, std::vector<std::string> options,
-                std::chrono::milliseconds limit)
-        : found_(found), text_(text), options_(std::move(options)), limit_(limit) {
+                std::chrono::milliseconds limit, const ChosenCompiler& by)
+        : found_(found), text_(text), options_(std::move(options)), limit_(limit), by_(by) {
         const auto is_standard = [](std::string_view option) { return option.find("-cl-std=") != option.npos; };
         for (const auto& addition : found_.set.offline->additions)
             if (!is_standard(addition.options) || std::ranges::none_of(options_, is_standard))
@@ -118,7 +120,13 @@ public:
 
 private:
     OfflineCode once(const std::string& text, const std::vector<std::string>& options) const {
-        auto made = found_.set.offline->compile(found_.target.name, text, options, limit_);
+        const auto& compiler = *found_.set.offline;
+        const auto& target = found_.target.name;
+        const auto make = [&] { return compiler.compile(target, text, options, limit_, by_); };
+        auto made = device::asks_for_cuda(join(options, " "))
+                        ? make()
+                        : kept_code({compiler.driver, target, by_.name}, compiler.tools(target, by_), text, options, make);
+        made.options.ptxas = by_.ptxas;
         // The compiler may have been asked for something else, and done it.
         const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
         if (made.ok && !is_code) made.log += "error: no code came out; build options: " + join(options, " ") + "\n";
@@ -175,6 +183,7 @@ private:
     const std::string& text_;
     std::vector<std::string> options_;
     std::chrono::milliseconds limit_;
+    const ChosenCompiler& by_;
     std::vector<Addition> additions_;  ///< that may help
     std::vector<KernelText> kernels_;
     OfflineProgram out_;
@@ -190,13 +199,54 @@ std::vector<OfflineTarget> offline_targets() {
     return targets;
 }
 
-void require_offline(const std::string& target) {
-    const auto found = find_target(target).target;
-    if (!found.available())
-        throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.missing);
+void require_offline(const std::string& target, const ChosenCompiler& by) {
+    const auto found = find_target(target);
+    const bool own = found.set.offline->implementation == model::Implementation::intel_gpu;
+    if (own && !by.clang.empty())
+        throw Error(Blame::environment, "no code can be made for ", target, " by ", by.name, ": ocloc alone makes it");
+    // A chosen clang says itself what it lacks.
+    if (!found.target.available() && by.clang.empty())
+        throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
 }
 
-model::Device offline_device(const std::string& target, const std::string& options) {
+std::string missing_of(const std::string& target) {
+    for (const auto& known : offline_targets())
+        if (known.name == target) return known.missing;
+    return {};
+}
+
+std::string offline_compiler(const std::string& target, const ChosenCompiler& by) {
+    return find_target(target).set.offline->version(target, by);
+}
+
+std::vector<OfflineTarget> tried_targets() {
+    const std::string text = "kernel void k(global int* d) { d[get_global_id(0)] = 1; }\n";
+    OfflinePrograms programs(std::chrono::seconds(60));
+    auto out = offline_targets();
+    each_in_parallel(out.size(), [&](std::size_t i) {
+        auto& target = out[i];
+        if (!target.available()) return;
+        const auto built = programs.kernel(target.name, text, "", false, "k", {});
+        const auto* best = built.analysis.best();
+        std::string kept;
+        for (const auto& part : split(target.gives, ',')) {
+            const auto what = trim(part);
+            const bool listing = what == "GCN" || what == "SASS" || what == "machine code";
+            const bool there = what == "registers" || what == "metadata" ? built.analysis.info.registers.has_value()
+                               : listing ? best && !best->isa->virtual_machine
+                                         : !built.binary.empty();
+            if (there) kept += (kept.empty() ? "" : ", ") + what;
+        }
+        if (kept == target.gives) return;
+        auto why = built.log;
+        for (const auto& listing : built.analysis.disassembly.listings) why += listing.note + "\n";
+        target.gives = kept;
+        target.missing = "a trial build lacks the rest: " + one_line(why);
+    });
+    return out;
+}
+
+model::Device offline_device(const std::string& target, const std::string& options, const ChosenCompiler& by) {
     const Found found = find_target(target);
     model::Device device;
     device.selector = target;
@@ -221,13 +271,13 @@ model::Device offline_device(const std::string& target, const std::string& optio
     device.driver = compiler.driver;
     device.implementation = compiler.implementation;
     device.local_bytes = compiler.local_bytes;
-    compiler.describe(device, target, device::words_of(options));
+    compiler.describe(device, target, device::words_of(options), by);
     return device;
 }
 
 const OfflineProgram& OfflinePrograms::program(const std::string& target, const std::string& text,
                                                const std::string& options, bool apart) {
-    require_offline(target);
+    require_offline(target, by_);
     const Found found = find_target(target);
     auto all = device::words_of(options);
     std::erase_if(all, [](const auto& option) { return option.starts_with("-cl-nv-"); });
@@ -238,7 +288,7 @@ const OfflineProgram& OfflinePrograms::program(const std::string& target, const 
         auto& one = made_[std::move(key)];
         if (!one)
             one = std::make_shared<Lazy<OfflineProgram>>(
-                [=, limit = limit_] { return Compilation(found, text, all, limit).program(apart); });
+                [=, this] { return Compilation(found, text, all, limit_, by_).program(apart); });
         return one;
     }();
     return **made;

@@ -11,6 +11,7 @@
 
 #include "core/lazy.hpp"
 #include "inspect/code/analysis.hpp"
+#include "inspect/tools/chosen_compiler.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {
@@ -22,19 +23,24 @@ struct OfflineTarget {
     bool available() const { return !gives.empty(); }
 };
 
-/// Every target the lab knows, vendor by vendor, each with what this machine can make of it.
+/// Every target the lab knows, vendor by vendor, each with what this machine's tools are known to make of it.
 std::vector<OfflineTarget> offline_targets();
-
+/// What would enable the rest of one of them.
+std::string missing_of(const std::string& target);
+/// All of them, each with what a small kernel's build delivered here just now.
+std::vector<OfflineTarget> tried_targets();
+/// What makes the target's code, with its version: "clang 19.1.7 and libclc, ptxas 13.0.88".
+std::string offline_compiler(const std::string& target, const ChosenCompiler& by = {});
 
 /// Throws Error(usage) for a target that is not in the list, and Error(environment) for one that this machine makes no
 /// code for, with what would enable it.
-void require_offline(const std::string& target);
+void require_offline(const std::string& target, const ChosenCompiler& by = {});
 
 /// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on
 /// purpose: nothing runs on it, and inputs are sized after them. `options` are those of the build to come: an RDNA
 /// processor's wave is as wide as the compiler makes it. Throws Error(usage) for a target that is not in the
 /// list, with the nearest names.
-model::Device offline_device(const std::string& target, const std::string& options = {});
+model::Device offline_device(const std::string& target, const std::string& options = {}, const ChosenCompiler& by = {});
 
 /// What a compiler made of one text: one piece, or several where not all of its kernels compile together.
 struct OfflineProgram {
@@ -62,7 +68,8 @@ struct OfflineBuild {
 /// `options` are those of clBuildProgram; vendor switches that only a driver knows (-cl-nv-…) are left out.
 class OfflinePrograms {
 public:
-    explicit OfflinePrograms(std::chrono::milliseconds limit) : limit_(limit) {}
+    explicit OfflinePrograms(std::chrono::milliseconds limit, ChosenCompiler by = {})
+        : limit_(limit), by_(std::move(by)) {}
 
     /// `apart`: the text has kernels that are wanted by themselves, so those that do not compile are taken out of it.
     /// A text that does not compile is an answer. Throws Error(usage) as offline_device and Error(environment) when
@@ -75,6 +82,7 @@ public:
 
 private:
     std::chrono::milliseconds limit_;
+    ChosenCompiler by_;
     std::mutex access_;
     std::map<std::vector<std::string>, std::shared_ptr<Lazy<OfflineProgram>>> made_;
 };

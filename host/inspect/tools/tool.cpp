@@ -128,7 +128,7 @@ std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& n
 
 std::vector<std::string> llvm_names(const std::string& tool) {
     std::vector<std::string> names;
-    for (int version = 22; version >= 13; --version) names.push_back(tool + "-" + std::to_string(version));
+    for (int version = 29; version >= 13; --version) names.push_back(tool + "-" + std::to_string(version));
     names.push_back(tool);
     return names;
 }

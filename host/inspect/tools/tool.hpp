@@ -16,7 +16,7 @@ namespace cllab::inspect {
 /// /usr/local/cuda/bin), which installers do not put on PATH.
 std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names);
 
-/// The newest versioned LLVM tool first ("llvm-objdump-22" … "-13"), then the plain name: a newer one reads older files
+/// The newest versioned LLVM tool first ("llvm-objdump-29" … "-13"), then the plain name: a newer one reads older files
 /// and more processors, the reverse fails.
 std::vector<std::string> llvm_names(const std::string& tool);
 
