@@ -307,7 +307,8 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
     std::vector<std::pair<std::string, std::vector<std::string>>> refusals;  // with the kernels
     for (const auto& code : codes) {
         for (const auto& note : code.notes) add_once(notes, note);
-        if (code.status == model::Status::ok) continue;
+        // A target that is not here was named already.
+        if (code.status == model::Status::ok || code.id.empty()) continue;
         const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
                           first_of(code.reason, !invocation.dumps.empty());
         auto same = std::ranges::find(refusals, said, [](const auto& one) { return one.first; });
