@@ -57,8 +57,8 @@ void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {
     line.per_cycle_unit = f.unit.substr(0, f.unit.size() - 2) + (of_unit ? "/clk/unit" : "/clk");
 }
 
-/// figures.txt: sections, and in each a line of a figure's label, its identifiers, how it is shown per cycle, whose claim
-/// stands beside it, and the variant whose status explains its absence.
+/// figures.txt: sections, and in each a line of a figure's label, its identifiers, how it is shown per cycle, whose
+/// claim stands beside it, and the variant whose status explains its absence.
 std::vector<Figure> read_figures() {
     static constexpr Entry<std::string_view, PerCycle> ways[] = {
         {"cycles", PerCycle::cycles}, {"rate", PerCycle::rate}, {"rate of unit", PerCycle::rate_of_unit}};
