@@ -1,8 +1,6 @@
 // The commands. A new one is a file below commands/ and a row in commands.cpp.
 #pragma once
 
-#include <string>
-
 #include "app/commandline/command.hpp"
 #include "report/records/joined.hpp"
 

@@ -10,7 +10,6 @@
 
 #include "core/grouped.hpp"
 #include "core/stats.hpp"
-#include "model/result.hpp"
 
 namespace cllab::compare {
 namespace {

@@ -13,8 +13,6 @@
 #include <fstream>
 #include <mutex>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"

@@ -8,7 +8,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "explain/constants.hpp"
 #include "model/device.hpp"

@@ -1,7 +1,6 @@
 // The launch itself, and the dispatch of its groups: an empty kernel takes as long.
 #include <algorithm>
 
-#include "core/units.hpp"
 #include "explain/bounds.hpp"
 
 namespace cllab::explain {

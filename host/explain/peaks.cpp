@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "explain/limiter.hpp"
-
 namespace cllab::explain {
 namespace {
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/embedded.hpp"
 #include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -55,77 +57,33 @@ void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {
     line.per_cycle_unit = f.unit.substr(0, f.unit.size() - 2) + (of_unit ? "/clk/unit" : "/clk");
 }
 
-using enum PerCycle;
-const std::vector<Figure> all_figures{
-    {"Compute", "compute units", "fma.units", no, units_claim, "units"},
-    {"Compute", "clock", "fma.clock", no, clock_claim, "latency"},
-    {"Compute", "SIMT width", "divergence.width.*", no, width_claim, "width"},
-    {"Compute", "sub-group width", "subgroup.width", no, width_claim, "rate"},
-    {"Compute", "wave width", "dispatch.wave.width", no, width_claim, "2d"},
-    {"Compute", "vectorised work-items", "divergence.vectorised", no, {}, "straight"},
-    {"Compute", "parallelism for full rate", "fma.parallelism", no, {}, "ilp"},
-    {"Compute", "resident work-items", "dispatch.resident", no, {}, "1d"},
-    {"Arithmetic", "FMA latency", "fma.latency.*", cycles, {}, "latency"},
-    {"Arithmetic", "FMA latency in cycles", "fma.cycles.*", no, {}, "clock"},
-    {"Arithmetic", "peak rate", "fma.peak.*", rate_of_unit, {}, "peak"},
-    {"Arithmetic", "rate of one group", "fma.group.rate", rate, {}, "ilp"},
-    {"Arithmetic", "instruction rate", "issue.rate", rate_of_unit, {}, "mixed"},
-    {"Arithmetic", "loop cost", "fma.loop.cost", cycles, {}, "loop"},
-    {"Arithmetic", "rolled loop", "fma.loop.rolled", no, {}, "nested"},
-    {"Arithmetic", "code knee", "fma.code.knee", no, {}, "code"},
-    {"Arithmetic", "integer rate", "integer.rate.*", rate_of_unit, {}, "divide"},
-    {"Arithmetic", "dot products of bytes", "integer.dot", rate_of_unit, {}, "dot"},
-    {"Arithmetic", "dot products of shorts", "integer.pair", rate_of_unit, {}, "pair"},
-    {"Arithmetic", "dot product latency", "integer.latency.*", cycles, {}, "dot_latency"},
-    {"Arithmetic", "matrix units", "matrix.rate.*", rate_of_unit, {}, "rate"},
-    {"Arithmetic", "matrix units, by four waves", "matrix.wgmma.*", rate_of_unit, {}, "wgmma"},
-    {"Arithmetic", "matrix product latency", "matrix.latency.*", cycles, {}, "latency"},
-    {"Arithmetic", "products in flight", "matrix.tiles.*", no, {}, "rate"},
-    {"Arithmetic", "function latency of half", "math.latency.fp16_*", cycles, {}, "latency_fp16"},
-    {"Arithmetic", "function rate of half", "math.rate.fp16_*", rate_of_unit, {}, "rate_fp16"},
-    {"Arithmetic", "function latency", "math.latency.*", cycles, {}, "latency"},
-    {"Arithmetic", "function rate", "math.rate.*", rate_of_unit, {}, "rate"},
-    {"Arithmetic", "sub-group latency", "subgroup.latency.*", cycles, {}, "latency"},
-    {"Arithmetic", "sub-group rate", "subgroup.rate.*", rate_of_unit, {}, "rate"},
-    {"Arithmetic", "conversion latency", "convert.latency.*", cycles, {}, "latency"},
-    {"Arithmetic", "conversion rate", "convert.rate.*", rate_of_unit, {}, "rate"},
-    {"Registers", "registers a work-item", "registers.item.*", no, {}, "live"},
-    {"Registers", "registers a group", "registers.group.*", no, group_claim, "live"},
-    {"Registers", "live values", "registers.live.*", no, {}, "live"},
-    {"Branches", "cost of ways", "divergence.ways.*", no, {}, "paths"},
-    {"Branches", "branch or select", "divergence.against.*", no, {}, "branch"},
-    {"Caches and memory", "capacity", "latency.l?.size", no, cache_claim, "global"},
-    {"Caches and memory", "capacity", "latency.*.size", no, {}, "global"},
-    {"Caches and memory", "local memory latency", "latency.local.latency", cycles, local_claim, "local"},
-    {"Caches and memory", "latency", "latency.*.latency", cycles, {}, "global"},
-    {"Caches and memory", "latency by an index", "latency.l1.indexed", cycles, {}, "indexed"},
-    {"Caches and memory", "TLB", "latency.*tlb*.reach", no, {}, "global"},
-    {"Caches and memory", "TLB", "latency.*tlb*.cost", cycles, {}, "global"},
-    {"Caches and memory", "line", "cacheline.*", no, line_claim, "pair"},
-    {"Caches and memory", "bandwidth of a level", "bandwidth.l?.*", rate_of_unit, {}, "reread"},
-    {"Caches and memory", "bandwidth of a level", "bandwidth.memory.rate", rate, {}, "reread"},
-    {"Caches and memory", "memory bandwidth", "bandwidth.streamed", no, {}, "copy"},
-    {"Caches and memory", "memory bandwidth", "bandwidth.*", rate, {}, "copy"},
-    {"Caches and memory", "scattered access", "scatter.*", no, {}, "load"},
-    {"Caches and memory", "channels", "channels.*", no, {}, "load"},
-    {"Local memory and atomics", "bandwidth", "banks.rate", rate_of_unit, {}, "rate"},
-    {"Local memory and atomics", "banks", "banks.load.*", cycles, {}, "word"},
-    {"Local memory and atomics", "banks", "banks.way.*", cycles, {}, "word"},
-    {"Local memory and atomics", "banks", "banks.*", no, {}, "word"},
-    {"Local memory and atomics", "barrier", "barrier.*", cycles, {}, "plain"},
-    {"Local memory and atomics", "atomics", "atomic.latency", cycles, {}, "chain"},
-    {"Local memory and atomics", "atomics", "atomic.*", rate, {}, "global"},
-    {"Launching", "empty kernel", "launch.empty.*", no, {}, "item"},
-    {"Launching", "second launch", "launch.second.*", no, {}, "item"},
-    {"Launching", "launch to launch", "launch.next.*", no, {}, "item"},
-    {"Launching", "launch to all units", "launch.spread", no, {}, "spread"},
-    {"Launching", "time per group", "dispatch.group.time", cycles, {}, "1d"},
-    {"Launching", "group and wave rate", "dispatch.*.rate", rate, {}, "1d"},
-};
+/// figures.txt: sections, and in each a line of a figure's label, its identifiers, how it is shown per cycle, whose
+/// claim stands beside it, and the variant whose status explains its absence.
+std::vector<Figure> read_figures() {
+    static constexpr Entry<std::string_view, PerCycle> ways[] = {
+        {"cycles", PerCycle::cycles}, {"rate", PerCycle::rate}, {"rate of unit", PerCycle::rate_of_unit}};
+    static constexpr Entry<std::string_view, std::string (*)(const Device&)> claims[] = {
+        {"units", units_claim}, {"clock", clock_claim}, {"width", width_claim}, {"cache", cache_claim},
+        {"line", line_claim},   {"group", group_claim}, {"local", local_claim}};
+    std::vector<Figure> out;
+    std::string section;
+    for (const auto& line : split(embedded("portrait/figures.txt"), '\n')) {
+        const auto parts = mapped(split(line, '|'), [](const auto& part) { return trim(part); });
+        if (parts.size() == 1)
+            section = parts[0];
+        else
+            out.push_back({section, parts[0], parts[1], value_of(ways, parts[2], PerCycle::no),
+                           value_of(claims, parts[3]), parts[4]});
+    }
+    return out;
+}
 
 }  // namespace
 
-const std::vector<Figure>& figures() { return all_figures; }
+const std::vector<Figure>& figures() {
+    static const auto all = read_figures();
+    return all;
+}
 
 std::vector<PageLine> page_of(const Profile& profile) {
     std::vector<PageLine> out;

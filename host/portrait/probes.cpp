@@ -8,7 +8,6 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "model/device.hpp"
 #include "model/registry.hpp"
 
 namespace cllab::portrait {

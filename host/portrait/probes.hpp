@@ -1,7 +1,6 @@
 // Which probes make a device's portrait, and which points of their sweeps decide something.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

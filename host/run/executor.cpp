@@ -1,16 +1,11 @@
 #include "run/executor.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <map>
-#include <memory>
 #include <ranges>
-#include <thread>
 
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
 #include "core/phases.hpp"
-#include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/dump.hpp"
 

@@ -10,7 +10,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "run/launch_once.hpp"
 
-#include <algorithm>
-
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/kernel_source.hpp"

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <regex>
 
-#include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/program.hpp"
 #include "app/screen/streams.hpp"

@@ -9,7 +9,6 @@
 #include "app/processes/simulation.hpp"
 #include "explain/advice.hpp"
 #include "explain/limiter.hpp"
-#include "explain/peaks.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
 #include "portrait/conclusion.hpp"

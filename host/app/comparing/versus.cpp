@@ -8,7 +8,6 @@
 
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
-#include "compare/verdict.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
 #include "model/result.hpp"

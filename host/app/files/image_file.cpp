@@ -13,7 +13,6 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "app/files/outputs.hpp"

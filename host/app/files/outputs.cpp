@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 
 #include "app/files/baseline.hpp"
 #include "core/error.hpp"

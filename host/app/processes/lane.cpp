@@ -5,8 +5,6 @@
 #include <csignal>
 #include <utility>
 
-#include "app/processes/runner.hpp"
-
 namespace cllab::app {
 
 using run::CellNumber;

@@ -21,7 +21,6 @@
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "count/simulated.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/advice.hpp"
 #include "inspect/cuda/ncu_counters.hpp"

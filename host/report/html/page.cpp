@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <ostream>
-#include <set>
 
 #include "core/embedded.hpp"
 #include "core/grouped.hpp"

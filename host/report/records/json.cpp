@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 

@@ -11,7 +11,6 @@
 #include "core/units.hpp"
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
-#include "report/table/comparison.hpp"
 #include "report/table/layout.hpp"
 
 namespace cllab::report {

@@ -7,7 +7,6 @@
 
 #include "core/grouped.hpp"
 #include "core/units.hpp"
-#include "model/result.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {

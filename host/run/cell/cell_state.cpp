@@ -10,7 +10,6 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/cuda.hpp"
-#include "device/program.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
 #include "run/executor.hpp"

@@ -4,7 +4,6 @@
 #include <bit>
 #include <exception>
 #include <stdexcept>
-#include <vector>
 
 #include "core/clock.hpp"
 #include "core/phases.hpp"
