@@ -87,26 +87,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("access", "What do a misaligned start, a stride and too few work-groups cost a plain copy?",
-                      shape_of, setup);
-    out.axes = {count_axis("size", "byte", "size of the region; auto is twice the last-level cache", 4096, 1e15)
-                    .multiple_of(4096),
-                count_axis("offset", "byte", "distance of the first word from an aligned place", 0, 1 << 20,
-                           {"0", "4", "16", "32", "64", "128"})
-                    .only({"offset"})
-                    .multiple_of(4),
-                count_axis("stride", "word", "distance from one word that is moved to the next", 1, 1024,
-                           {"1", "2", "4", "8", "16", "32", "64"})
-                    .only({"stride"}),
-                real_axis("load", "%", "work-groups as a percentage of the compute units the driver reports", 0.01,
-                          1000000, {"25", "50", "100", "200", "400", "800", "1600", "3200"})
-                    .only({"groups"}),
-                local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"})};
-    out.variants = {
-        variant("offset", "Words of 32 bits, source and target both behind an aligned place.").over("offset"),
-        variant("stride", "Every stride-th word of 32 bits.").over("stride"),
-        variant("groups", "128-bit words by a given number of work-groups.").over("load")};
-    conclude_over(out, "offset", conclude);
+    auto out = family("access", shape_of, setup);
+    out.conclude = of_each(conclude);
     return out;
 }
 

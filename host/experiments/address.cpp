@@ -145,42 +145,7 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out =
-        family("address", "How many instructions does each way to write an address cost, and does it show in the time?",
-               shape_of, setup);
-    auto with_items = loops;
-    with_items.insert(with_items.end(), locals.begin(), locals.end());
-    out.axes = {
-        count_axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", 1, 1 << 30).only(loops),
-        count_axis("length", "", "elements of the two arrays that are added", 1, 32, {"32"}).only(locals),
-        count_axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", 1,
-                   1 << 30)
-            .only(with_items),
-        count_axis("width", "pixel",
-                   "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", 1,
-                   1 << 30)
-            .only(pictures),
-        count_axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", 1, 1 << 30).only(pictures),
-        count_axis("pixels", "pixel", "pixels per work-item", 1, 4096, {"8"}).tune({"1:64:*2"}).only(coarse),
-        choice_axis("index", "type that places in the picture are computed in", {"int", "uint", "long"})
-            .only(pictures)};
-    out.variants = {
-        {"index", "Stores every second integer through p[i * 2]."},
-        {"pointer", "Stores every second integer through *p, then p += 2."},
-        {"pixel", "Inverts a picture with one work-item per pixel."},
-        {"column",
-         "Inverts the picture with some pixels per work-item, one below the other: p += step, neighbours stay "
-         "neighbours."},
-        {"strided",
-         "Inverts the picture with some pixels per work-item along the row, as far apart as there are items."},
-        {"row", "Inverts the picture with one work-item per row."},
-        {"masked_inside", "Half of each wavefront adds; address computation and loop are inside the branch."},
-        {"masked_hoisted", "Half of each wavefront adds; address computation and loop are outside the branch."},
-        {"masked_bytes", "Half of each wavefront adds; inside the branch, addressed by byte offsets."},
-        {"locals_two", "Adds two arrays in local memory by a plain counter."},
-        {"locals_one", "The same with both arrays in one local allocation."},
-        {"locals_two_given", "Adds two arrays in local memory that the host has allocated."},
-        {"locals_one_given", "The same with both arrays in one of the host's allocations."}};
+    auto out = family("address", shape_of, setup);
     return out;
 }
 

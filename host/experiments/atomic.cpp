@@ -124,20 +124,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family(
-        "atomic",
-        "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
-        "one take?",
-        setup);
-    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24,
-                           {"1", "4", "32", "256", "4096", "65536"})
-                    .power_of_two()};
-    out.variants = {
-        {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
-        {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
-        {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
+    auto out = family("atomic", setup);
     out.metrics = {rate_metric("rate", "op/s")};
-    conclude_over(out, "counters", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -249,36 +249,10 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out = family("bandwidth", "How many bytes per second does memory move when a kernel does nothing else?",
-                      shape_of, setup);
-    out.axes = {
-        count_axis("size", "byte",
-                   "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
-                   "16Ki:512Mi:*2 begins",
-                   16, 1e15),
-        count_axis("width", "byte", "size of an element; auto is 16, for reread on a CPU 64", 4, 64)
-            .tune({"auto", "4:64:*2"})
-            .power_of_two(),
-        count_axis("offset", "word",
-                   "words of 32 bits in front of the first element of each buffer: where its elements are aligned to",
-                   0, 4096, {"0"})
-            .tune({"0"})
-            .only(bandwidth_streams),
-        count_axis("stride", "element",
-                   "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved",
-                   1, 1 << 20, {"1"})
-            .tune({"1"})
-            .only(bandwidth_streams)};
-    out.variants = {
-        {"copy", "Reads each element of one buffer once and writes it to another; both directions count."},
-        {"batch", "The copy with four loads in flight per work-item, neighbours in one block."},
-        {"read", "Reads each element of a buffer once and keeps a sum."},
-        {"write", "Writes each element of a buffer once."},
-        {"triad", "Reads two buffers and writes a third, like STREAM's triad; all three count."},
-        {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
+    auto out = family("bandwidth", shape_of, setup);
     out.metrics = {{"bandwidth", "B/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
-    conclude_over(out, "size", bandwidth_findings);
+    out.conclude = bandwidth_findings;
     return out;
 }
 

@@ -116,20 +116,11 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
 }
 
 Experiment describe() {
-    auto out = family(
-        "banks", "How many banks does local memory have, how wide are they, and what does a conflict cost?", setup);
-    out.axes = {
-        count_axis("stride", "word",
-                   "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
-                   0, 64, {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
-                           "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"})};
-    out.variants = {{"word", "One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8)."},
-                    {"pair", "The same with words of 8 bytes."},
-                    {"rate", "Whole groups on all units, four chains in each work-item: bytes in a second."}};
+    auto out = family("banks", setup);
     out.metrics = {{"local_bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) {
                         return s.global.count() > s.local.count() ? 1 / seconds : NAN;
                     }}};
-    conclude_over(out, "stride", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -99,13 +99,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("barrier", "What does a work-group barrier cost?", setup);
-    out.axes = {
-        count_axis("group", "item", "work-items in the group", 1, 1 << 16, {"32", "64", "128", "256", "512", "1024"})};
-    out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
-                    {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
-                    {"none", "The loop of plain without barriers."}};
-    conclude_over(out, "group", conclude);
+    auto out = family("barrier", setup);
+    out.conclude = conclude;
     return out;
 }
 

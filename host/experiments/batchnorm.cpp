@@ -116,34 +116,7 @@ Setup setup(const Request& request, const Choice& s) {
 }
 
 Experiment describe() {
-    auto out = family(
-        "batchnorm",
-        "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
-        "gain?",
-        choice_of, setup);
-    out.axes = {count_axis("images", "", "N, images; auto is 128, on a CPU 32", 1, 1 << 24),
-                count_axis("channels", "", "C, channels; auto is 256, on a CPU 64", 1, 1 << 24),
-                count_axis("height", "", "H, rows of a plane; auto is 56", 1, 1 << 24),
-                count_axis("width", "", "W, columns of a plane; auto is 56", 1, 1 << 24),
-                count_axis("slices", "", "work-groups per channel; auto fills the device four times", 1, 1 << 24)
-                    .tune({"auto", "1:16:*2"})
-                    .only({"channel_wide"})};
-    out.variants = {
-        {"pixel_three", "Statistics per pixel: mean, variance and result in three passes."},
-        {"pixel_stepped", "pixel_three with pointers stepped from image to image instead of an index."},
-        {"pixel_two", "Statistics per pixel: both sums in one pass, shifted against cancellation."},
-        {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
-        variant("pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.")
-            .defines({"PARTS=2"}),
-        variant("pixel_split4", "Like pixel_split2, with four work-items per pixel.").defines({"PARTS=4"}),
-        {"channel_three",
-         "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
-        {"channel_two", "Statistics per channel: both sums in one pass, then the result."},
-        {"channel_welford",
-         "Statistics per channel: Welford's update in each work-item, joined in a tree, then the result."},
-        {"channel_wide",
-         "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit "
-         "the cache."}};
+    auto out = family("batchnorm", choice_of, setup);
     return out;
 }
 

@@ -97,22 +97,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("cacheline", "How many bytes does one miss bring in: sector, fetch and line?", layout_of, setup);
-    out.axes = {
-        count_axis("distance", "byte",
-                   "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin",
-                   8, 4096, {"8", "24", "40", "72", "136", "264"})
-            .multiple_of(8),
-        count_axis("offset", "byte",
-                   "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line", 0,
-                   120, {"0"})
-            .multiple_of(8),
-        count_axis("footprint", "byte", "size of the memory visited; auto is beyond all caches", 1024, 1e12)
-            .multiple_of(granule)};
-    out.variants = {
-        {"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
-        {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
-    conclude_over(out, "distance", conclude);
+    auto out = family("cacheline", layout_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

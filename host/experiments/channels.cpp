@@ -127,18 +127,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("channels", "At which distances do lines fall on the same memory channels?", layout_of, setup);
-    out.axes = {count_axis("spacing", "byte",
-                           "distance from line to line; by default powers of two, and powers of two plus one line", 64,
-                           1 << 24, spacings())
-                    .multiple_of(16),
-                count_axis("lines", "line", "lines of 64 bytes visited; auto is 4096, on a simulator 64", 4, 1 << 24)
-                    .power_of_two()};
-    out.variants = {
-        {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
-        {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
+    auto out = family("channels", layout_of, setup);
     out.metrics = {rate_metric("bandwidth", "B/s")};
-    conclude_over(out, "spacing", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -113,12 +113,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("convert", "What does a conversion between two types cost?", setup);
-    const auto names = mapped(conversions, [](const auto& c) { return std::string(c.name); });
-    out.axes = {
-        choice_axis("conversion", "from and to; none is the chain alone; what does not fit a byte saturates", names)
-            .usually(names)};
-    out.variants = {{"latency", "One conversion after the other."}, {"rate", "All units, four chains per work-item."}};
+    auto out = family("convert", setup);
+    auto& axis = out.axes.front();
+    axis.choices = axis.values = mapped(conversions, [](const auto& c) { return std::string(c.name); });
     out.metrics = {{"conversions", "op/s", Better::higher, conversions_of}};
     out.conclude = conclude;
     return out;

@@ -125,22 +125,7 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out = family("dequant", "How fast are 4-bit weights, in blocks that share a scale, multiplied by a vector?",
-                      shape_of, setup);
-    out.axes = {
-        count_axis("m", "", "rows; auto is 32768, on a CPU 4096", 1, 1 << 24),
-        count_axis("k", "weight", "weights of a row; auto is 8192, on a CPU 4096", 32, 1 << 17).multiple_of(block),
-        local_axis("work-group; auto is 128, on a CPU 16").tune({"auto", "32", "64", "128", "256"}),
-        count_axis("lanes", "work-item", "work-items that share a row; auto is 4, of dot 64, on a CPU 1", 1, 1024)
-            .power_of_two()
-            .tune({"auto", "1", "4", "8", "16", "32", "64", "128"})
-            .only({"lanes", "words", "split", "dot"})};
-    out.variants = {{"row", "A work-item per row, byte by byte."},
-                    {"lanes", "Neighbours share a row and take neighbouring blocks, byte by byte."},
-                    {"words", "Half a block per work-item, in 16-bit words: as wide as blocks of 18 bytes allow."},
-                    {"split", "Scales and weights apart: a block's weights are one load of 16 bytes."},
-                    {"dot", "split with x in bytes: four products are one instruction where the device has it."}};
-    out.curve_over = "m";
+    auto out = family("dequant", shape_of, setup);
     return out;
 }
 

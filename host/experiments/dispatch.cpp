@@ -155,21 +155,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family(
-        "dispatch", "How many work-groups and waves does the device start per second, and how wide is a wave?", setup);
-    out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096,
-                           {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"})
-                    .only({"1d", "2d", "3d"}),
-                count_axis("times", "", "times as many work-groups", 1, 64, {"1"}),
-                shape_axis("shape", "a group of unequal sides")
-                    .usually({"32x16", "16x16x4", "32x16x2", "8x8x16"})
-                    .only({"box"})};
-    out.variants = {
-        {"1d", "Groups of one dimension."},
-        variant("2d", "Square groups, most of them no multiple of a wave.").with("side", "4,8,12,16,20,24,28,32"),
-        variant("box", "Groups of unequal sides.").over("shape"),
-        variant("3d", "Cubic groups.").with("side", "2,4,6,7,8,9,10")};
-    conclude_over(out, "side", conclude);
+    auto out = family("dispatch", setup);
+    out.conclude = conclude;
     return out;
 }
 

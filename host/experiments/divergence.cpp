@@ -185,36 +185,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("divergence",
-                      "How many work-items run in lockstep, and what does it cost when they take different paths?",
-                      size_of, setup);
-    out.axes = {count_axis("grain", "work-item", "neighbours that take the same path", 1, 4096, {"1"})
-                    .only({"width", "paths", "stores"}),
-                count_axis("paths", "", "different paths", 1, 64, {"2"}).only({"paths"}).power_of_two(),
-                count_axis("items", "work-item",
-                           "work-items per group; auto is 16 on a CPU, else 256, for one group 1024", 1, 4096),
-                choice_axis("fill", "one work-group, or all compute units busy", {"one", "full"})
-                    .usually("full")
-                    .only({"width", "paths", "plain", "branch", "select"})};
-    out.variants = {
-        variant("width", "Two paths that alternate every `grain` work-items.")
-            .with("grain", "1:512:*2")
-            .with("fill", "one,full")
-            .over("grain"),
-        variant("paths", "Neighbours take `paths` different paths.").with("paths", "1,2,4,8,16,32,64").over("paths"),
-        {"plain", "One loop without a branch: the baseline of branch and select."},
-        {"branch", "Odd work-items run the loop with two values exchanged, in their own branch."},
-        {"select", "The same result with the values exchanged first; then all work-items run one loop."},
-        {"stores", "Both ways of a branch store, at the same place written in two ways: one store or two?"},
-        variant("straight", "No loop in the kernel: a CPU's compiler can run several work-items in one vector.")
-            .needs({"cpu"})
-            .with("items", "1,16,256")
-            .over("items"),
-        variant("looped", "The same work in a loop, which prevents that.")
-            .needs({"cpu"})
-            .with("items", "1,16,256")
-            .over("items")};
-    conclude_over(out, "grain", conclude);
+    auto out = family("divergence", size_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

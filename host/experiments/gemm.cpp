@@ -292,55 +292,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("gemm",
-                      "What do tiles in local memory, tiles in registers, double buffering and the order of the FMAs "
-                      "each add to C += A B?",
-                      sizes_of, setup);
-    out.axes = {
-        count_axis("m", "", "rows of A and C; auto is 4096, on a CPU 512", 1, 1 << 24),
-        count_axis("n", "", "columns of B and C; auto is m", 1, 1 << 24),
-        count_axis("k", "", "columns of A, rows of B; auto is m", 1, 1 << 23),
-        count_axis("pad", "float", "floats between two rows of each matrix, of naive and local", 0, 4096, {"0"})
-            .tune({"0"})
-            .only(with_gaps),
-        choice_axis("tile_k", "depth of the tiles", {"8", "16"}).tuned().only(with_tiles),
-        choice_axis("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
-                    {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"})
-            .usually("auto")
-            .tuned()
-            .only({"pipelined"}),
-        choice_axis("pack",
-                    "1: first copies A and B into aligned rows and whole tiles, within the operation. auto: where rows "
-                    "are not aligned, from 192 on",
-                    {"0", "1"})
-            .usually("auto")
-            .tuned()
-            .only({"pipelined"}),
-        choice_axis("slices",
-                    "teams of a work-group that share the k of its tile; auto by the size and the compute units",
-                    {"1", "2", "4"})
-            .usually("auto")
-            .tuned()
-            .only({"pipelined"}),
-        choice_axis("schedule",
-                    "tiles: one work-group per tile. stream: resident groups take whole tiles and equal shares of the "
-                    "k of the rest. auto: by size and compute units; tiles except on NVIDIA",
-                    {"tiles", "stream"})
-            .usually("auto")
-            .tuned()
-            .only({"pipelined"})};
-    out.variants = {
-        {"naive", "One element of C per work-item, operands straight from memory."},
-        {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
-        {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
-        {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
-        {"serpentine", "buffered with every second row of multiply-adds in reverse order, so operands repeat."},
-        {"pipelined",
-         "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small "
-         "ones or work-groups that share that of the last."},
-        variant("vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.")
-            .needs({"cpu"})};
-    conclude_over(out, "m", conclude);
+    auto out = family("gemm", sizes_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

@@ -131,33 +131,8 @@ double integer_operations(const Setup& setup, double seconds) {
 }
 
 Experiment describe() {
-    auto out = family("hgemm", "What does each step of a product of 16-bit or 8-bit elements gain, up to matrix units?",
-                      sizes_of, setup);
-    out.axes = {
-        count_axis("m", "", "rows of A and C; auto is 4096, on a CPU 256", 1, 1 << 24),
-        count_axis("n", "", "columns of B and C; auto is m", 1, 1 << 24),
-        count_axis("k", "", "columns of A, rows of B; auto is m", 1, 1 << 23),
-        choice_axis("type", "elements of A and B; sums are float, of s8, whose B is stored by columns, int",
-                    {"bf16", "f16", "s8"}),
-        choice_axis(
-            "block",
-            "rows and columns of C that a work-group makes, and the part of k in local memory, of s8 twice that",
-            {"128x256x32", "256x128x32", "128x128x32", "128x256x16", "128x128x16"})
-            .tuned()
-            .only({"mma", "buffered", "async"}),
-        count_axis("stages", "", "blocks in local memory at once; auto is what it holds, up to 4", 2, 8)
-            .tune({"auto", "2", "3", "4", "5", "6"})
-            .only({"async", "wgmma"})};
-    out.variants = {
-        {"naive", "One element of C per work-item, operands straight from memory."},
-        {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
-        {"mma", "Matrix units: 128x128 of C per work-group, tiles through local memory, ldmatrix."},
-        {"buffered", "mma with two tiles: one is multiplied while the next is fetched into registers."},
-        {"async", "mma with copies straight to local memory, several blocks ahead."},
-        {"wgmma", "Matrix units of Hopper that read local memory themselves: products of four warps at once."}};
+    auto out = family("hgemm", sizes_of, setup);
     out.metrics = {{"ops", "op/s", Better::higher, integer_operations}};
-    out.variants.back().header = "wgmma.h";
-    out.curve_over = "m";
     return out;
 }
 

@@ -182,79 +182,9 @@ std::string summary(const std::vector<const Record*>& records) {
     return join(best, "\n", [](const auto* record) { return block(*record); });
 }
 
-std::vector<Axis> axes() {
-    return {
-        choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
-                    mapped(sizes, [](const auto& one) { return std::string(one.first); }))
-            .usually("auto"),
-        choice_axis("data",
-                    "coefficients while timing: the benchmark's constants, or random ones. The first verification "
-                    "always uses random ones",
-                    {"prescribed", "random"}),
-        choice_axis("contract",
-                    "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
-                    {"off", "on"}),
-        count_axis("sweeps", "", "iterations between the transfers", 1, 1000, {"10"}).only({"region", "whole"}),
-        shape_axis("local",
-                   "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto "
-                   "is chosen by the variant")
-            .tune({"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4",
-                   "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"}),
-        count_axis("pad", "word",
-                   "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C "
-                   "version, else 0",
-                   0, 1024)
-            .tune({"auto", "0", "8", "16", "32", "64"}),
-        count_axis("start", "word", "words in front of each array: its rows then begin at no alignment", 0, 1024, {"0"})
-            .tune({"0"})
-            .only({"swap"}),
-        choice_axis("order",
-                    "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k",
-                    {"kji", "kij", "jki", "jik", "ikj", "ijk"})
-            .tuned()
-            .only({"swap"}),
-        count_axis("planes", "",
-                   "planes that a work-item or a tile passes through; auto fills the device several times, for "
-                   "schedule it is a 16th of the grid",
-                   1, 512)
-            .tune({"auto", "1", "4", "8", "16", "32", "64", "128", "254"})
-            .only({"schedule", "local", "registers", "wide"}),
-        choice_axis("lanes",
-                    "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1",
-                    {"1", "2", "4", "8"})
-            .usually("auto")
-            .tuned()
-            .only({"wide"})};
-}
-
 Experiment describe() {
-    auto out = family<Plan>(
-        "himeno",
-        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
-        "gain?",
-        plan_of, setup);
-    out.axes = axes();
-    out.variants = {
-        {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
-        {"region",
-         "Step 2: transfers only around a loop of iterations, plane by plane, into arrays of the shape of the sections "
-         "that a compiler moves."},
-        {"whole", "Step 3: the same with one transfer per array."},
-        {"data", "Step 4: the arrays stay on the device; the residual comes back in each iteration."},
-        {"resident", "Step 5: nothing comes back inside the loop."},
-        {"schedule",
-         "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16, 16 of them along i; `cllab tune` "
-         "varies them."},
-        {"padded", "Step 7: rows begin at multiples of 32 words."},
-        {"swap", "No copy kernel: old and new p change places; both have the boundary."},
-        {"interleaved",
-         "swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
-        {"local",
-         "2.5-D blocking: a tile in local memory moves along i; local=16x4x4 makes it 18x6x6 points, 256 makes it "
-         "258x3x3."},
-        {"registers",
-         "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
-        {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."}};
+    auto out = family<Plan>("himeno", plan_of, setup);
+    out.axes.front().choices = mapped(sizes, [](const auto& one) { return std::string(one.first); });
     out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;

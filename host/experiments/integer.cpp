@@ -124,20 +124,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("integer",
-                      "How many integer multiplications, divisions and dot products does the device do in a second?",
-                      shape_of, setup);
-    out.axes = {
-        choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"}).only({"multiply", "divide"})};
-    out.variants = {
-        {"multiply", "Squares, with an addition each."},
-        {"divide", "Divisions of full width."},
-        variant("dot", "Four products of bytes, added to a word.").defines({"DOT"}),
-        variant("dot_latency", "The same in one wave: each product waits for the one before.").defines({"DOT"}),
-        variant("pair", "Two products of 16-bit integers, added to a word.").defines({"PAIR"}),
-        variant("pair_latency", "The same in one wave: each product waits for the one before.").defines({"PAIR"})};
+    auto out = family("integer", shape_of, setup);
     out.metrics = {{"operations", "op/s", Better::higher, operations}};
-    conclude_over(out, "bits", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

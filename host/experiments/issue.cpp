@@ -62,16 +62,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("issue", "How many instructions of any kind does a core take per second?", shape_of, setup);
-    out.axes = {
-        count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8, {"1", "2", "4", "8"})
-            .power_of_two()};
-    out.variants = {variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
-                    variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
-                    variant("mixed", "Both in turns: decoding and renaming are the limit, not the units of one kind.")
-                        .needs({"cpu", "pocl"})};
+    auto out = family("issue", shape_of, setup);
     out.metrics = {rate_metric("instruction_rate", "instr/s", &Work::steps)};
-    conclude_over(out, "chains", conclude);
+    out.conclude = conclude;
     return out;
 }
 

@@ -13,15 +13,6 @@ using namespace lib;
 constexpr std::int32_t loads_per_trip = 16;
 constexpr double smallest_first_level = 16 << 10;
 
-std::vector<std::string> footprints() {
-    std::vector<std::string> out;
-    for (std::uint64_t bytes = 2048; bytes <= 512ull << 20; bytes *= 2) {
-        out.push_back(std::to_string(bytes));
-        if (bytes < 512ull << 20) out.push_back(std::to_string(bytes / 2 * 3));
-    }
-    return out;
-}
-
 /// The word of each visit, in visiting order: one random word of every line. Lines in random order, all those of one
 /// page before the next page; pages in random order. `lines_per_page`: 0 when there are no pages.
 std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::size_t lines_per_page,
@@ -196,30 +187,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("latency", "How long does a load take, and where do the cache levels end?", region_of, setup);
-    out.axes = {
-        count_axis("footprint", "byte", "size of the memory the chase goes through, whole lines of it", 64, 1e12,
-                   footprints()),
-        count_axis("line", "byte",
-                   "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
-                   8, 1e9)
-            .only({"global", "indexed", "bypass", "scalar"})
-            .multiple_of(8),
-        choice_axis("order",
-                    "random: each load goes to another line anywhere. paged: each load stays in one page (4 KiB, on a "
-                    "GPU 2 MiB) until all its lines are visited",
-                    {"random", "paged"})
-            .only({"global", "indexed", "bypass", "scalar"}),
-        pages_axis("huge").only({"global"})};
-    out.variants = {
-        {"global", "One work-item chases stored addresses through global memory on the vector path."},
-        {"indexed", "The same by indices that are added to an address, as in at = x[at]."},
-        variant("bypass",
-                "The same past the first level (ld.global.cg), so the second level shows from the smallest size.")
-            .needs({"nvidia"}),
-        variant("scalar", "The same through wave-uniform addresses: AMD's scalar cache.").needs({"amd"}),
-        {"local", "One work-item chases stored addresses through local memory."}};
-    conclude_over(out, "footprint", conclude);
+    auto out = family("latency", region_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

@@ -112,16 +112,8 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
 }
 
 Experiment describe() {
-    auto out = family("launch", "What does it cost to launch a kernel that does nothing, alone and in a row?", setup);
-    out.axes = {count_axis("launches", "", "launches in a row without waiting", 1, 1024, {"1", "2", "8", "32", "128"})
-                    .only({"item", "device", "arguments"}),
-                count_axis("groups", "", "work-groups per compute unit", 1, 1024, {"4", "8", "16", "32", "64"})
-                    .only({"spread"})};
-    out.variants = {{"item", "One work-item."},
-                    {"device", "One work-group per compute unit."},
-                    {"arguments", "One work-item and 24 more arguments."},
-                    variant("spread", "Work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
-    conclude_over(out, "launches", conclude);
+    auto out = family("launch", setup);
+    out.conclude = of_each(conclude);
     return out;
 }
 

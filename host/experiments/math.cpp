@@ -241,32 +241,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("math", "What does a call of a built-in function cost, and how accurate is it?", setup);
-    out.axes = {choice_axis("function", "built-in function; identity is the chain without a call",
-                            mapped(math::functions(), [](const auto& f) { return std::string(f.name); }))
-                    .usually({"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}),
-                choice_axis("class",
-                            "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where "
-                            "results would overflow)",
-                            {"zero", "small", "medium", "large"})
-                    .usually("medium")};
-    const char* fast_ones = "identity,divide,sqrt,exp,log,powr,sin";
-    out.variants = {
-        {"latency", "Float calls one after the other."},
-        {"rate", "Float calls on all units, four chains per work-item."},
-        variant("latency_native", "The native_ functions, one after the other.").with("function", fast_ones),
-        variant("rate_native", "The native_ functions on all units.").with("function", fast_ones),
-        variant("latency_half", "The half_ functions (float arguments, 8192 ulp), one after the other.")
-            .with("function", fast_ones),
-        variant("rate_half", "The half_ functions on all units.").with("function", fast_ones),
-        variant("latency_fast", "Float calls under -cl-fast-relaxed-math, one after the other.")
-            .defines({"-cl-fast-relaxed-math"}),
-        variant("rate_fast", "Float calls under -cl-fast-relaxed-math, on all units.")
-            .defines({"-cl-fast-relaxed-math"}),
-        variant("latency_double", "Double calls one after the other.").needs({"fp64"}),
-        variant("rate_double", "Double calls on all units.").needs({"fp64"}),
-        {"latency_fp16", "Calls of half (the type), one after the other; on NVIDIA its instructions exp2 and tanh."},
-        {"rate_fp16", "Calls of half (the type) on all units; on NVIDIA its instructions exp2 and tanh."}};
+    auto out = family("math", setup);
+    out.axes.front().choices = mapped(math::functions(), [](const auto& f) { return std::string(f.name); });
     out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
     out.conclude = conclude;
     return out;

@@ -154,22 +154,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("matrix", "How long does a matrix unit take for one product, and how many does the device do?",
-                      shape_of, setup);
-    out.axes = {
-        choice_axis("type", "elements of the factors; sums are float, of s8 int, of f64 double",
-                    {"f16", "bf16", "tf32", "f64", "s8", "fp8"})
-            .usually({"f16", "bf16", "tf32", "f64", "s8", "fp8"}),
-        count_axis("tiles", "", "products of a wave that do not wait for each other; auto is 4, for latency 1", 1, 8)
-            .power_of_two()
-            .only({"latency", "rate"})};
-    out.variants = {
-        variant("latency", "One wave: each product waits for the one before."),
-        variant("rate", "All units, with 1 to 8 products in flight in each wave.").with("tiles", "1,2,4,8"),
-        variant("wgmma", "All units of Hopper, by products of four waves whose factors lie in local memory.")};
+    auto out = family("matrix", shape_of, setup);
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}};
-    out.variants.back().header = "wgmma.h";
-    conclude_over(out, "tiles", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -75,17 +75,7 @@ Setup setup(const Request& request, const Shape& shape) {
 }
 
 Experiment describe() {
-    auto out = family("muladd", "What does a device make of one multiply-add and one store?", shape_of, setup);
-    out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28, {"1048576"})
-                    .only({"fma", "mad"}),
-                count_axis("offset", "work-item", "offset of the NDRange, which makes %envreg3 of PTX nonzero", 0,
-                           1 << 28, {"0"})
-                    .only({"fma", "mad"}),
-                local_axis("work-items of the one group; auto is 256").only({"local"})};
-    out.variants = {
-        {"fma", "fma(a, b, c): one rounding."},
-        {"mad", "a * b + c with contraction off: two roundings."},
-        {"local", "fma by one group that writes at its local id: no group size and number, no offset to add."}};
+    auto out = family("muladd", shape_of, setup);
     return out;
 }
 

@@ -107,21 +107,7 @@ Setup setup(const Request& request, const Sizes& z) {
 }
 
 Experiment describe() {
-    auto out = family("nchw", "What does it cost to split a linear index into image, row, column and channel?",
-                      sizes_of, setup);
-    out.axes = {count_axis("images", "", "N, images; auto is 1024, on a CPU 64", 1, 1 << 30),
-                count_axis("channels", "", "C, channels", 1, 1 << 30, {"64"}),
-                count_axis("height", "", "H, rows", 1, 1 << 30, {"56"}),
-                count_axis("width", "", "W, columns", 1, 1 << 30, {"56"}),
-                count_axis("local", "", "work-items per group; auto is 256, for rows 64, on a CPU 1", 1, 4096)
-                    .tune({"auto", "32:512:*2"})};
-    out.variants = {{"divide", "One element per work-item, divisors known only at run time."},
-                    {"constant", "One element per work-item, divisors known to the compiler."},
-                    {"magic", "One element per work-item, multiplication by reciprocals from the host."},
-                    {"grid", "One work-group per row of an image: the NDRange gives row and image."},
-                    {"rows", "One work-item per row of an image: nested loops without a division."},
-                    {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
-                    {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."}};
+    auto out = family("nchw", sizes_of, setup);
     return out;
 }
 

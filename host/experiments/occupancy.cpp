@@ -101,27 +101,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out =
-        family("occupancy", "How many work-groups must be resident on a unit to fill memory and the arithmetic units?",
-               shape_of, setup);
-    out.axes = {local_axis("work-items per group; auto is 64"),
-                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20,
-                           {"1024", "2048", "4096", "8192", "16384", "32768"})
-                    .only({"memory_local", "arithmetic_local"})
-                    .multiple_of(4),
-                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240,
-                           {"0", "16", "32", "64", "96", "128", "192", "224"})
-                    .only({"memory_registers", "arithmetic_registers"})};
-    out.variants = {
-        variant("memory_local", "One load in flight per work-item, room taken by local memory.")
-            .needs({"local"})
-            .over("ballast"),
-        variant("memory_registers", "One load in flight per work-item, room taken by registers.").over("live"),
-        variant("arithmetic_local", "One chain per work-item, room taken by local memory.")
-            .needs({"local"})
-            .over("ballast"),
-        variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
-    conclude_over(out, "ballast", conclude);
+    auto out = family("occupancy", shape_of, setup);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -87,23 +87,7 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out = family(
-        "pad",
-        "How close does padding small planes come to a plain copy, and what does a private array in scratch memory "
-        "cost?",
-        shape_of, setup);
-    out.axes = {
-        count_axis("images", "", "images; auto is 1024, on a CPU 128", 1, 65535),
-        count_axis("channels", "", "planes per image; auto is 1024, on a CPU 512", 1, 1 << 20),
-        count_axis("side", "word", "rows and columns of an input plane", 1, 1024, {"7"}),
-        count_axis("margin", "word", "zeros added on each side of a plane", 0, 1024, {"3"}),
-        count_axis("k", "", "planes per work-item", 1, 64, {"4"}).tune({"1:64:*2"}).only({"runtime", "constant"}),
-        local_axis("work-items per group; auto is 256, for wide on a CPU 1").tune({"auto", "32:512:*2"})};
-    out.variants = {
-        {"runtime", "k planes per work-item through a private array whose length the compiler does not know."},
-        {"constant", "k planes per work-item, k known to the compiler."},
-        {"flat", "One output word per work-item, two divisions each."},
-        {"wide", "128-bit stores across the edges of planes; each work-item computes its sources once."}};
+    auto out = family("pad", shape_of, setup);
     return out;
 }
 

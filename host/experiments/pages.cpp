@@ -116,20 +116,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("pages", "How many pages can streams go through before the translation of addresses costs time?",
-                      shape_of, setup);
-    out.axes = {
-        count_axis("count", "page", "pages, with one line read from each; for together, as many adjacent lines", 4,
-                   1 << 24, counts())
-            .power_of_two(),
-        count_axis("page", "byte",
-                   "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB", 64,
-                   1 << 30)
-            .power_of_two(),
-        pages_axis("small").usually("small")};
-    out.variants = {{"apart", "Reads one line of each page, at another place in each."},
-                    {"together", "Reads as many adjacent lines, also in a jumping order."}};
-    conclude_over(out, "count", conclude);
+    auto out = family("pages", shape_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

@@ -253,83 +253,10 @@ Setup setup(const Request& request, const Choice& choice) {
     return out;
 }
 
-std::vector<Axis> axes() {
-    return {
-        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20,
-                   {"4096"}),
-        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20,
-                   {"4096"}),
-        count_axis("left", "pixel",
-                   "first column of the region of interest; auto is the first with neighbours in the image", 0,
-                   1 << 20),
-        count_axis("top", "pixel", "first row of the region of interest; auto is the first", 0, 1 << 20),
-        count_axis("right", "pixel",
-                   "last column of the region of interest; auto is the last with neighbours in the image", 0, 1 << 20),
-        count_axis("bottom", "pixel", "last row of the region of interest; auto is the last", 0, 1 << 20),
-        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20,
-                  {"20.2"}),
-        shape_axis("local", "work-group; auto is chosen by the variant, on a CPU by the driver")
-            .from(1, 1 << 20)
-            .tune({"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"})
-            .only({"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local",
-                   "image", "swar", "wide"}),
-        count_axis("items", "",
-                   "work-items, each with a band of rows or a strip of columns. auto: one per compute unit; for wide, "
-                   "eight (wide has this axis on a CPU only)",
-                   1, 1 << 20)
-            .tune({"auto", "1:16:*2", "64", "256", "1024", "4096", "16384", "65536"})
-            .only({"loop", "short8", "vload8", "wide"}),
-        choice_axis("layout",
-                    "part of the image per work-item. rows: a band of rows. columns: a strip of columns. auto: rows; "
-                    "for vload8 columns, as published",
-                    {"rows", "columns"})
-            .usually("auto")
-            .tuned()
-            .only({"loop", "short8", "vload8"}),
-        choice_axis("element", "what a pixel is computed in", {"short", "ushort", "int", "uint", "float"})
-            .tune({"short"})
-            .only({"implicit", "loop"}),
-        choice_axis(
-            "weights",
-            "linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127",
-            {"linear", "published"}),
-        choice_axis("transfers",
-                    "how the image gets to the device and back: copied, or mapped where host and device share memory",
-                    {"copied", "mapped"})};
-}
-
 Experiment describe() {
-    auto out = family<Choice>(
-        "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
-        choice_of, setup);
-    out.axes = axes();
-    out.variants = {
-        {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
-        variant("float", "One work-item per pixel in float, launched over the region of interest.")
-            .defines({"PITCH_IN_FLOAT", "PITCH_UNHINTED"}),
-        {"loop", "A loop over a band of rows in each work-item; vectorising is left to the compiler."},
-        {"short8", "loop in steps of eight pixels, with whole vectors loaded and stored."},
-        {"vload8",
-         "short8 as published: strips of columns, vload8, vstore8 and abs_diff, which PoCL compiles to byte moves and "
-         "shuffles."},
-        {"roi", "float launched over the whole image, with the bounds check in the kernel."},
-        variant("struct", "roi with its arguments behind pointers to structs in global memory.")
-            .defines({"ARGUMENTS=__global"}),
-        {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
-        variant("struct_constant", "struct with both structs behind pointers to __constant memory.")
-            .defines({"ARGUMENTS=__constant"}),
-        {"published",
-         "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. Its check "
-         "allows a difference of 1: contraction may truncate to either side of a whole number."},
-        {"local", "float from a tile in local memory, each byte fetched once per work-group."},
-        variant("image", "roi reading from an image2d_t.").needs({"image"}),
-        {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
-        {"wide",
-         "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar "
-         "elsewhere."}};
+    auto out = family<Choice>("pitch", choice_of, setup);
     out.native = native::pitch_loops();
     out.metrics = {rate_metric("pixel_rate", "pixel/s", &Work::steps)};
-    out.file_inputs = {"src"};
     return out;
 }
 

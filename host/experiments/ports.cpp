@@ -69,16 +69,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("ports", "What does a multiply-add pay for each register it reads?", shape_of, setup);
-    out.axes = {count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
-                count_axis("unroll", "", "steps of each chain between two branches", 1, 32, {"32"}).power_of_two()};
-    out.variants = {
-        {"one", "x = x x + x: one register is read."},
-        {"two", "x = x x + c: two registers are read."},
-        {"three", "x = x y + c: three registers are read, all of the chain's own."},
-        {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
+    auto out = family("ports", shape_of, setup);
     out.metrics = {rate_metric("flops", "FLOP/s", &Work::flops)};
-    conclude_over(out, "items", conclude);
+    out.conclude = conclude;
     return out;
 }
 

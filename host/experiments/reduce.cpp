@@ -100,33 +100,7 @@ Setup setup(const Request& request, const Shape& shape) {
 }
 
 Experiment describe() {
-    auto out =
-        family("reduce",
-               "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?",
-               shape_of, setup);
-    out.axes = {
-        size_axis("size of the array; auto is four times the last-level cache, on a CPU twice"),
-        local_axis("work-items per group; auto is 256, for wide, onepass and read on a CPU 1")
-            .tune({"auto", "64:1024:*2"}),
-        count_axis(
-            "loads", "",
-            "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits", 1,
-            64)
-            .tune({"auto", "1:16:*2"}),
-        count_axis("groups", "", "work-groups per compute unit, if there is work for them; auto is 32, on a CPU 4", 1,
-                   4096)
-            .tune({"auto", "4:64:*2"})
-            .only({"wide", "onepass", "read"})};
-    out.variants = {
-        variant("tree2", "One load per work-item, then a tree in local memory that halves at each barrier.")
-            .defines({"RADIX=2"}),
-        variant("tree4", "A tree by four: half the barriers.").defines({"RADIX=4"}),
-        variant("tree8", "A tree by eight: a third of the barriers.").defines({"RADIX=8"}),
-        {"subgroup", "Sub-groups add their values without local memory; one barrier in all."},
-        {"wide",
-         "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
-        {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
-        {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."}};
+    auto out = family("reduce", shape_of, setup);
     return out;
 }
 

@@ -98,23 +98,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out =
-        family("registers", "How many values can a work-item keep in registers, and what happens beyond?", setup);
-    out.axes = {
-        count_axis("live", "value", "32-bit values alive at once", 8, most_live, {"64"}).only({"live"}).multiple_of(8),
-        count_axis("items", "work-item", "work-items per group", 1, 4096, {"256"}).only({"live"})};
-    out.variants = {
-        variant("live", "Chains carried round a loop, all needed at its end.")
-            .with("live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"),
-        variant("v255", "Encoding test: names vector register 255, which GCN and CDNA have.").needs({"amd"}),
-        variant("v256", "Encoding test: names vector register 256, which must be refused (build_failed is the answer).")
-            .needs({"amd"}),
-        variant("s101", "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.").needs({"amd"}),
-        variant("s102",
-                "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).")
-            .needs({"amd"})};
+    auto out = family("registers", setup);
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
-    conclude_over(out, "live", conclude);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -128,32 +128,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("saxpy", "From which array size on does y = a x + y gain from accesses wider than 32 bits?",
-                      shape_of, setup);
-    out.axes = {
-        size_axis("size of each of the two arrays; auto is twice the last-level cache")
-            .usually({"16384", "1048576", "auto"}),
-        local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"}),
-        count_axis("per_item", "access",
-                   "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1", 1, 16)
-            .tune({"auto", "1:16:*2"}),
-        count_axis("offset", "float",
-                   "floats in front of the first one of each array: where its accesses are aligned to", 0, 4096, {"0"}),
-        count_axis("stride", "access",
-                   "from one access to the next; the arrays keep their size, so fewer floats are computed", 1, 4096,
-                   {"1"}),
-        count_axis("groups", "",
-                   "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on "
-                   "a CPU four per core",
-                   0, 1 << 24)
-            .tune({"auto"})};
-    out.variants = {
-        variant("w32", "One float per access: the plain kernel.").defines({"LANES=1"}),
-        variant("w64", "Two floats per access.").defines({"LANES=2"}),
-        variant("w128", "Four floats per access, the widest that a GPU makes in one instruction.").defines({"LANES=4"}),
-        variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
-        variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
-    conclude_over(out, "size", conclude);
+    auto out = family("saxpy", shape_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

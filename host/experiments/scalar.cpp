@@ -52,18 +52,7 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out =
-        family("scalar", "Which values does the compiler compute once for all work-items of a wave?", shape_of, setup);
-    out.axes = {
-        count_axis("items", "work-item", "work-items, whole groups of them; auto is 2^24, on a CPU 2^20", 1, 1 << 30),
-        local_axis("work-items per group; auto is 64")};
-    out.variants = {
-        {"argument", "The value is a kernel argument."},
-        {"constant", "The value is known to the compiler."},
-        {"load", "The value is loaded from __constant memory at the group's own place."},
-        {"result", "The value is computed from an argument and the group's number."},
-        {"item", "The value depends on the work-item: the control, which no unit can share."},
-        {"branch", "The value is one of two arguments, by a branch that work-items of one wave take apart."}};
+    auto out = family("scalar", shape_of, setup);
     return out;
 }
 

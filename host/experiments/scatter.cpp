@@ -120,14 +120,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("scatter",
-                      "What does it cost when the lanes of a wave touch many blocks of memory instead of one?", setup);
-    out.axes = {count_axis("spread", "block", "blocks that the lanes of one wave touch", 1, 128,
-                           {"1", "2", "4", "8", "16", "32", "64"})
-                    .power_of_two()};
-    out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
-                    {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
-    conclude_over(out, "spread", conclude);
+    auto out = family("scatter", setup);
+    out.conclude = of_each(conclude);
     return out;
 }
 

@@ -144,15 +144,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("subgroup", "What do the operations of a sub-group cost, and how wide is it?", shape_of, setup);
-    const Texts all{"reduce", "scan", "broadcast", "shuffle"};
-    out.axes = {choice_axis("operation",
-                            "reduce: the sum of all; scan: of those up to its own place; broadcast: what one has; "
-                            "shuffle: a rotation",
-                            all)
-                    .usually(all)};
-    out.variants = {{"latency", "One sub-group: each operation waits for the one before."},
-                    {"rate", "All units, four chains per work-item."}};
+    auto out = family("subgroup", shape_of, setup);
     out.metrics = {{"operations", "op/s", Better::higher, operations}};
     out.conclude = conclude;
     return out;

@@ -151,27 +151,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("transfer",
-                      "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?",
-                      shape_of, setup);
-    out.axes = {
-        size_axis("bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB"),
-        choice_axis(
-            "memory",
-            "memory on the host's side. pageable: memory of the process. pinned: memory that the driver allocated. "
-            "mapped: the buffer itself, mapped for the host. host_pointer: a mapped buffer in memory of the process",
-            {"pageable", "pinned", "mapped", "host_pointer"}),
-        count_axis("pieces", "", "parts that go up, through the kernel and back one by one", 1, 64, {"8"}),
-        count_axis("queues", "", "in-order queues that the pieces take in turn", 2, 16, {"2"})
-            .tune({"2", "3", "4"})
-            .only({"queues"}),
-        count_axis("rounds", "", "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",
-                   0, 1 << 24)};
-    out.variants = {
-        {"blocking", "Each transfer is a blocking call, and each kernel is waited for."},
-        {"events", "No call waits but for the host's own copying; the queue keeps the order."},
-        {"queues", "The pieces take turns on several queues: one may be copied while another is computed."}};
-    conclude_over(out, "size", conclude);
+    auto out = family("transfer", shape_of, setup);
+    out.conclude = conclude;
     return out;
 }
 

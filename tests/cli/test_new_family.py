@@ -101,12 +101,16 @@ class NewFamily(LabTest):
         readme = (SOURCE / "host/experiments/README.md").read_text()
         self.assertIn("\n    tools/new-family affine\n", readme)
         written = (TREE / "host/experiments/affine.cpp").read_text()
-        for field in ("out.axes", ".tune", "out.args", "out.global", "out.local", "out.work", "out.check"):
+        for field in ("out.args", "out.global", "out.local", "out.work", "out.check"):
             self.assertIn(f"`{field}`", readme)
             self.assertIn(field, written)
-        for call in ("family(", "count_axis", "shape_of"):
+        for call in ("family(", "shape_of"):
             self.assertIn(f"`{call}", readme)
             self.assertIn(call, written)
+        described = (TREE / "host/experiments/affine.txt").read_text()
+        for word in ("question:", "whole:", "unit:", "tune:", "defines:"):
+            self.assertIn(f"`{word}", readme)
+            self.assertIn(word, described)
         family = (SOURCE / "host/model/experiment.hpp").read_text() + (SOURCE / "host/model/axes.hpp").read_text()
         for field in re.findall(r"^\| `(?:out)?\.(\w+)`", readme, re.M):
             self.assertRegex(family, rf"\b{field}\b")

@@ -155,19 +155,12 @@ inline Finding ratio_finding(const std::string& id, const std::string& name, con
 }
 
 /// The axis that a family's curves lie over (Experiment::curve_over), and what is concluded of all of them.
-inline void conclude_over(Experiment& out, const char* axis,
-                          std::vector<Finding> (*of_all)(const std::vector<Curve>&, const Device&)) {
-    out.curve_over = axis;
-    out.conclude = of_all;
-}
-/// The same where each curve says something by itself.
-inline void conclude_over(Experiment& out, const char* axis,
-                          void (*of_each)(const Curve&, const Device&, std::vector<Finding>&)) {
-    out.curve_over = axis;
-    out.conclude = [of_each](const std::vector<Curve>& curves, const Device& device) {
+/// What is found in all curves, where each says something by itself.
+inline auto of_each(void (*conclude)(const Curve&, const Device&, std::vector<Finding>&)) {
+    return [conclude](const std::vector<Curve>& curves, const Device& device) {
         std::vector<Finding> found;
         for (const auto& curve : curves)
-            if (!curve.samples.empty()) of_each(curve, device, found);
+            if (!curve.samples.empty()) conclude(curve, device, found);
         return found;
     };
 }

@@ -10,12 +10,7 @@
 
 namespace cllab::model::lib {
 
-/// The axis `pages` and what a cell's value of it means.
-inline AxisMaker pages_axis(const char* usual) {
-    return choice_axis("pages", "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
-                       {"huge", "small"})
-        .usually(usual);
-}
+/// What a cell's value of the axis `pages` means.
 inline Pages pages_of(Params& params) { return params.text("pages") == "huge" ? Pages::huge : Pages::small; }
 
 /// Chases through the same memory; the first is what figures are taken from, the others may be absent.
