@@ -64,7 +64,10 @@ void build_source(Session& session, const std::string& source, const std::string
     out = !bytes             ? cl::Program(session.context(), source)
           : is_spirv(*bytes) ? program_of_spirv(session, *bytes)
                              : program_of(session, *bytes);
-    out.build(session.device(), options.c_str());
+    // Oclgrind's clang 14 states optional features of OpenCL C 3.0 in two ways that differ, and ends any such build.
+    const bool is_oclgrind = session.facts().implementation == model::Implementation::oclgrind;
+    const bool all_features = is_oclgrind && options.find("-cl-std=CL3") != std::string::npos;
+    out.build(session.device(), (options + (all_features ? " -cl-ext=+all" : "")).c_str());
     if (session.facts().compute_capability != 90 || source.find(sm_90a_mark) == source.npos) return;
     const auto binary = program_binary({.program = out, .ok = true});
     const auto ptx = with_sm_90a({reinterpret_cast<const char*>(binary.data()), binary.size()});

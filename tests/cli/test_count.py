@@ -41,6 +41,12 @@ class Count(counting.CountTest):
     def test_what_is_printed_is_no_constant_memory(self):
         self.assertEqual(self.of("says")["says"]["constant"]["loads"]["mean"], 0)
 
+    def test_a_file_of_opencl_3_is_counted(self):
+        (self.folder / "three.cl").write_text("/*cllab\noptions -cl-std=CL3.0\narg y = out:64\nglobal 64\n*/\n"
+                                              "kernel void k(global double* y) { y[get_global_id(0)] = 2; }\n")
+        out, _ = self.lab("count", "three.cl")
+        self.assertRegex(out, r"bytes written +8\b")
+
     def test_a_barrier_that_some_never_reach_is_named(self):
         counts = self.of("some_wait")["some_wait"]
         self.assertEqual([n["what"] for n in counts["not_counted"]], ["waiting at a barrier that some never reach"])

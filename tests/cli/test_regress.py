@@ -107,6 +107,17 @@ class Regress(BaselineTest):
         self.assertEqual(xml.parse(self.folder / "j.xml").getroot().get("failures"), "3")
         self.regress("--allow-new-compiler", status=0)
 
+    def test_an_edit_does_not_hide_another_compiler(self):
+        """A comment made the cell `same code`, status 0, by the baseline's text as today's compiler takes it."""
+        self.baseline()
+        self.change_records(lambda record: record["code"].update(fingerprint="0" * len(record["code"]["fingerprint"])))
+        path = self.cl / "pitch.cl"
+        path.write_text(path.read_text() + "// later\n")
+        cells, _, out, _ = self.regress(status=None)
+        self.assertEqual({c["change"] for c in cells.values()}, {"other code"}, out)
+        cells, _, out, _ = self.regress("--allow-new-compiler", status=0)
+        self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
+
     def test_another_driver_and_code_that_nobody_can_compare_is_no_pass(self):
         self.baseline()
 

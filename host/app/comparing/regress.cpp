@@ -133,7 +133,7 @@ private:
                     "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
                     "cell");
             else if (other_code(*item->today, before))
-                take_other_code(*item, before);
+                take_other_code(*item, *item->today, before);
             else if (same_code(*item->today, before) ||
                      (invocation_.recorded && compare::same_code(*item->today, before)))
                 item->out.change = CellChange::same_code;
@@ -145,10 +145,11 @@ private:
         return out;
     }
 
-    void take_other_code(Item& item, const Record& before) {
+    /// `built`: today, from the baseline's text.
+    void take_other_code(Item& item, const Record& built, const Record& before) {
         auto& out = item.out;
         const auto& today = *item.today;
-        const bool known = !today.code.fingerprint.empty() && !before.code.fingerprint.empty();
+        const bool known = !built.code.fingerprint.empty() && !before.code.fingerprint.empty();
         const auto of = [](const Record& r) { return r.device.name + ", driver " + r.device.driver; };
         auto text = "same text, " + std::string(known ? "other machine code than" : "and machine code that cannot be "
                                                                                     "compared with that of") +
@@ -174,6 +175,8 @@ private:
                      !before.build.elsewhere.empty() && !compare::same_code(*item->rebuilt, before))
                 item->end(CellChange::incomparable, "the baseline does not hold " + join(before.build.elsewhere, ", ") +
                                                         ", and its text makes other machine code today than it did");
+            else if (!invocation_.allow_new_compiler && other_code(*item->rebuilt, *item->before.back()))
+                take_other_code(*item, *item->rebuilt, *item->before.back());  // an edit does not hide a new compiler
             else if (compare::same_code(*item->today, *item->rebuilt))
                 item->out.change = CellChange::same_code;
             else

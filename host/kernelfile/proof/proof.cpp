@@ -286,9 +286,18 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     return out;
 }
 
+/// Results that are the same for two random inputs stay so when elements of the input change places.
+bool Ledger::is_empty(const Question& q, const Seen& seen, const Relation& relation) {
+    const bool ignores_input =
+        q.random_inputs && seen.hashes.size() > 1 &&
+        std::ranges::all_of(seen.hashes, [&](const auto& h) { return h.second == seen.hashes.begin()->second; });
+    return seen.empty_relations.count(relation.line.text) > 0 ||
+           (ignores_input && relation.line.kind == RelationLine::Kind::permute);
+}
+
 std::vector<std::string> Ledger::open_results(const Question& q, const Seen& seen) {
     const auto holds = [&](const Relation& relation, const std::string& name) {
-        if (seen.empty_relations.count(relation.line.text)) return false;
+        if (is_empty(q, seen, relation)) return false;
         return relation.line.kind == RelationLine::Kind::sum ? relation.line.of == name
                                                              : relation.line.kind != RelationLine::Kind::any_order;
     };
@@ -356,7 +365,7 @@ model::Proof Ledger::proof(const Question& q) const {
     if (q.agreement && q.agreement->kind == Agreement::Kind::agrees)
         rungs.push_back("agrees with " + q.agreement->device);
     for (const auto& relation : q.relations)
-        if (!seen.empty_relations.count(relation.line.text)) rungs.push_back("relation " + relation.line.text);
+        if (!is_empty(q, seen, relation)) rungs.push_back("relation " + relation.line.text);
     if (!rungs.empty() && q.random_inputs && seen.seeds.size() < 2) rungs.emplace_back("one input");
     if (q.agreement && !q.agreement->sentence.empty()) warn(model::Warning::elsewhere, q.agreement->sentence);
     const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' does";
@@ -365,6 +374,9 @@ model::Proof Ledger::proof(const Question& q) const {
         std::string why = "every launch gives the same result, but nothing says that it is right";
         if (variants.size() > 1 || !q.reference.empty()) why += ", as do variants that have the same code";
         if (!seen.empty_relations.empty()) why += ", nor does a relation of results that are all 0";
+        if (std::ranges::any_of(q.relations, [&](const auto& r) { return is_empty(q, seen, r); }) &&
+            seen.empty_relations.empty())
+            why += ", nor does a permutation of inputs that the results do not depend on";
         warn(model::Warning::unproved, why + "; " + proofs);
         say_others(q, others, out);
     } else if (!open.empty() && !agreed && seen.disputed_by.empty()) {

@@ -102,6 +102,8 @@ private:
     std::pair<std::set<Member>, std::set<Member>> company(const Question& question) const;
     /// What says that its results are right, from the surest.
     std::vector<std::string> proved_by(const Question& question, const Seen& seen) const;
+    /// A relation that holds whatever the kernel does: of results that are all 0, or that do not depend on the input.
+    static bool is_empty(const Question& question, const Seen& seen, const Relation& relation);
     /// Results that none of that is about.
     static std::vector<std::string> open_results(const Question& question, const Seen& seen);
     const Seen* seen_of_member(const Question& question, const Member& member) const;
