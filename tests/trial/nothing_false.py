@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""A hundred kernels that try to make cllab say something false, about 20 for each of five kinds. Takes a quarter of an hour; no part of the regression.
+
+    tests/trial/nothing_false.py [--only TEXT] [--cllab PROGRAM]     # CLLAB names the program, too; build/cllab unless set
+
+Items: 1 `regress` must not pass what is slower or gone. 2 Another compiler, or other code, is told. 3 `count` is right, or says what it does not know.
+4 A wrong kernel is not proved. 5 A right kernel is not called wrong.
+CLLAB_OTHER_ICD is a value of OCL_ICD_VENDORS with which a newer PoCL is the only platform, CLLAB_OTHER_LIBRARIES its LD_LIBRARY_PATH, where needed;
+CLLAB_OTHER_MAKER the same for the CPU runtime of another maker. Cases that need them are left out without them.
+
+One line for each case: its name, its item, what had to come of it, and what did. Exit status: 0 when each came out as it had to, else 1.
+"""
+import argparse
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+CLLAB = os.environ.get("CLLAB", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "cllab"))
+I = "const int i = get_global_id(0);"
+DEVICE = ("--device", "cpu")
+QUICK = ("--no-dumps", "--no-yardstick", "--max-time", "0.02")
+
+
+def block(*lines):
+    return "/*cllab\n" + "\n".join(lines) + "\n*/\n"
+
+
+def npy(kind, shape, data, fortran=False):
+    header = repr({"descr": kind, "fortran_order": fortran, "shape": shape}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+class Lab:
+    """A folder, and the program in it."""
+    def __init__(self, folder, cllab):
+        self.folder, self.cllab, self.said = pathlib.Path(folder), cllab, ""
+
+    def write(self, files):
+        for name, content in files.items():
+            (self.folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def __call__(self, *args, env=None):
+        ran = subprocess.run([self.cllab, *args], cwd=self.folder, capture_output=True, text=True, timeout=400, check=False, env={**os.environ, **(env or {})})
+        self.said = ran.stdout + ran.stderr
+        return ran.returncode
+
+    def records(self, name="out.jsonl"):
+        path = self.folder / name
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def reset(self):
+        (self.folder / "out.jsonl").unlink(missing_ok=True)
+
+
+# ---- items 4 and 5: one run of a kernel file -------------------------------------------------------------------------------------------
+
+def outcome(lab, text, args=(), files=None):
+    """What a run says: proved, open (ok, with a note that something is unproved), bad, asked, refused, or an exit status."""
+    lab.reset()
+    lab.write({"t.cl": text, **(files or {})})
+    status = lab("run", "t.cl", *DEVICE, *QUICK, "--json", "out.jsonl", *args)
+    rows = [r for r in lab.records() if "status" in r]
+    why = next((r["reason"] for r in rows if r["reason"]), "") or ", ".join(sorted({r.get("checked_by", "") for r in rows}))
+    if status == 2:
+        last = (lab.said.strip().splitlines() or [""])[-1]
+        return ("asked" if "cannot be guessed" in lab.said else "refused"), last
+    if status == 1 and any(r["status"] != "ok" for r in rows):
+        return "bad", why
+    if status or not rows:
+        return f"exit status {status}", why
+    unproved = any("only itself" in r["checked_by"] for r in rows)
+    told = any(w.startswith("unproved") for r in rows for w in r["warnings"])
+    return ("open" if unproved and told else "only itself without a note" if unproved else "proved"), why
+
+
+def held_against(fields, right, wrong, *lines, before="", kind="P", given="float"):
+    """A kernel held against a reference; `right` is what both do, `wrong` what the first does besides."""
+    return (block("axis n = 256", f"arg x = rand:n", "arg y = out:n", "global n", *lines, "kernel fast", "reference slow") + before +
+            (f"typedef struct {{ {fields} }} P;\n" if fields else "") +
+            f"kernel void slow(global const {given}* x, global {kind}* y) {{ {I} {right} }}\n"
+            f"kernel void fast(global const {given}* x, global {kind}* y) {{ {I} {right} {wrong} }}\n")
+
+
+def expected(value, kind="float"):
+    """y against gold; x is 0, 1, 2 …"""
+    return (block("arg x = iota:64", "arg y = out:64", "global 64", "expect y = gold.npy") +
+            f"kernel void k(global const {kind}* x, global {kind}* y) {{ {I} y[i] = {value}; }}\n")
+
+
+def two(first, second, *lines, kind="float", data="rand:n", before=""):
+    return (block("axis n = 256", f"arg x = {data}", "arg y = out:n", "global n", *lines) + before +
+            f"kernel void a(global const {kind}* x, global {kind}* y) {{ {I} {first} }}\nkernel void b(global const {kind}* x, global {kind}* y) {{ {I} {second} }}\n")
+
+
+def one(body, *lines, kind="float", data="rand:n", before=""):
+    return (block("axis n = 256", f"arg x = {data}", "arg y = out:n", "global n", *lines) + before +
+            f"kernel void k(global const {kind}* x, global {kind}* y) {{ {I} {body} }}\n")
+
+
+def python(code):
+    return ("--reference-command", "python3 ref.py"), {"ref.py": "import os, sys, struct\nos.chdir(sys.argv[1] if len(sys.argv) > 1 else os.environ['CLLAB_REFERENCE_DIR'])\n"
+        "x = open('x.npy', 'rb').read()\nn = 10 + struct.unpack('<H', x[8:10])[0]\nhead, x = x[:n], x[n:]\nv = struct.unpack(f'<{len(x) // 4}f', x)\n" + code + "\n"}
+
+
+F64 = lambda scale=1, n=64, kind="f": struct.pack(f"<{n}{kind}", *(scale * j for j in range(n)))
+GOLD = {"gold.npy": npy("<f4", (64,), F64())}
+WRITE_Y = "def put(values, kind='f'): open('y.npy', 'wb').write((head if kind == 'f' else head.replace(b'<f4', b'<f8')) + struct.pack(f'<{len(values)}{kind}', *values))\n"
+TOLERANT = "tolerance relative=1e-3"
+
+# Name, wanted (any of), text, options, files.
+PROOFS = [
+    ("expect_shorter_than_the_buffer", "bad refused", expected("x[i]"), (), {"gold.npy": npy("<f4", (32,), F64(n=32))}),
+    ("expect_longer_than_the_buffer", "bad refused", expected("x[i]"), (), {"gold.npy": npy("<f4", (128,), F64(n=128))}),
+    ("expect_of_another_type_same_bytes", "bad refused", expected("x[i]"), (), {"gold.npy": npy("<i4", (64,), F64())}),
+    ("expect_big_endian_same_bytes", "bad refused", expected("x[i]"), (), {"gold.npy": npy(">f4", (64,), F64())}),
+    ("expect_fortran_order_same_bytes", "bad refused", expected("x[i]"), (), {"gold.npy": npy("<f4", (8, 8), F64(), True)}),
+    ("expect_double_for_float_wrong", "bad refused", expected("x[i]"), (), {"gold.npy": npy("<f8", (32,), F64())}),
+    ("expect_right_but_kernel_wrong_at_the_end", "bad", expected("i == 63 ? 64 : x[i]"), (), GOLD),
+    ("any_finite_number_is_near_inf", "bad", held_against("", "y[i] = INFINITY;", "y[i] = i;", TOLERANT, kind="float"), (), {}),
+    ("inf_is_near_a_number", "bad", held_against("", "y[i] = 3;", "y[i] = INFINITY;", "tolerance relative=2", kind="float"), (), {}),
+    ("minus_inf_for_inf", "bad", held_against("", "y[i] = INFINITY;", "y[i] = -INFINITY;", "tolerance relative=3 ulp=1e12", kind="float"), (), {}),
+    ("nan_is_near_a_number", "bad", held_against("", "y[i] = 3;", "if (i == 9) y[i] = NAN;", "tolerance ulp=1e12", kind="float"), (), {}),
+    ("number_for_a_nan", "bad", held_against("", "y[i] = NAN;", "if (i == 9) y[i] = 0;", "tolerance absolute=1e30", kind="float"), (), {}),
+    ("array_of_ids_in_a_struct", "bad", held_against("float f; int a[3];", "y[i].f = x[i]; y[i].a[0] = y[i].a[1] = y[i].a[2] = 5000 + i;", "y[i].a[2] += 1;", TOLERANT), (), {}),
+    ("id_in_a_struct_in_a_struct", "bad", held_against("float f; Q q;", "y[i].f = x[i]; y[i].q.w = x[i]; y[i].q.id = 5000 + i;", "y[i].q.id += 1;", TOLERANT,
+                                                       before="typedef struct { int id; float w; } Q;\n"), (), {}),
+    ("typedef_of_an_id", "bad", held_against("float f; ID id;", "y[i].f = x[i]; y[i].id = 5000 + i;", "y[i].id += 1;", TOLERANT, before="typedef unsigned int ID;\n"), (), {}),
+    ("macro_of_an_id", "bad", held_against("float f; INDEX id;", "y[i].f = x[i]; y[i].id = 5000 + i;", "y[i].id += 1;", TOLERANT, before="#define INDEX int\n"), (), {}),
+    ("enum_in_a_struct", "bad", held_against("float f; enum kind id;", "y[i].f = x[i]; y[i].id = i & 1 ? RED : BLUE;", "y[i].id = RED;", "tolerance relative=1e-1",
+                                             before="enum kind { RED = 5000, BLUE = 5001 };\n"), (), {}),
+    ("vector_of_ids_in_a_struct", "bad", held_against("float4 f; uint4 id;", "y[i].f = x[i]; y[i].id = 5000 + i;", "y[i].id.w += 1;", TOLERANT), (), {}),
+    ("union_of_float_and_id", "bad refused", held_against("float f; union { int id; float g; } u;", "y[i].f = x[i]; y[i].u.id = 0x4b000000 + i;", "y[i].u.id += 1;", TOLERANT), (), {}),
+    ("short_id_behind_a_double", "bad", held_against("double f; ushort id; uchar b;", "y[i].f = x[i]; y[i].id = 5000 + i; y[i].b = 200;", "y[i].b -= 1;", "tolerance absolute=0.5"), (), {}),
+    ("reference_writes_half", "bad", two("if (i < 128) y[i] = x[i];", "y[i] = x[i];", "kernel b", "reference a"), (), {}),
+    ("kernel_writes_half", "bad", two("y[i] = x[i];", "if (i & 1) y[i] = x[i];", "kernel b", "reference a"), (), {}),
+    ("differ_does_not_excuse_a_reference", "bad refused", two("y[i] = x[i];", "y[i] = x[i] + 1;", "differ a, b", "kernel b", "reference a"), (), {}),
+    ("reference_of_another_file_same_code", "open", one("y[i] = 2 * x[i];", "reference other.cl:k"), (), {"other.cl": one("/* the truth */ y[i] = 2 * x[i];")}),
+    ("alias_as_reference", "open refused", one("y[i] = 2 * x[i];", "kernel truth = k", "sequence two = truth", "sequence one = k", "reference two"), (), {}),
+    ("variant_of_the_same_code", "open", one("y[i] = 2 * x[i];", "variant fast = -DUNUSED=1"), ("--verify",), {}),
+    ("may_leave_and_does_nothing", "open bad", one("if (x[i] > 5) y[i] = 1;", "arg y = zero:n", "may leave y"), (), {}),
+    ("rows_mixed_under_any_order", "bad", block("arg x = rand:int:256:0:100000", "arg key = out:256", "arg val = out:256", "global 256", "relation any order of key, val",
+     "kernel fast", "reference slow") + f"kernel void slow(global const int* x, global int* key, global int* val) {{ {I} key[i] = x[i]; val[i] = i; }}\n"
+     f"kernel void fast(global const int* x, global int* key, global int* val) {{ {I} key[i] = x[i]; val[i] = (i + 1) & 255; }}\n", (), {}),
+    ("any_order_loses_one", "bad", two("y[i] = x[i];", "y[i] = x[i == 7 ? 8 : i];", "relation any order of y", "kernel b", "reference a"), (), {}),
+    ("sum_wraps", "bad", one("y[i] = x[i] + (i < 2 ? 0x80000000u : 0);", "relation sum of y preserved from x", kind="uint", data="rand:n:0:1000"), (), {}),
+    ("inf_in_a_sum", "bad", one("y[i] = i == 0 ? INFINITY : x[i];", "relation sum of y preserved from x"), (), {}),
+    ("constant_under_permute", "open", one("y[i] = 7;", "relation same under permute x"), (), {}),
+    ("reference_command_of_one_output", "open bad", block("arg x = rand:64", "arg y = out:64", "arg z = out:64", "global 64") +
+     f"kernel void k(global const float* x, global float* y, global float* z) {{ {I} y[i] = x[i]; z[i] = 9 * x[i]; }}\n", *python(WRITE_Y + "put(v)")),
+    ("reference_command_fails", "bad refused", one("y[i] = x[i];"), *python(WRITE_Y + "put(v)\nsys.exit(3)")),
+    ("reference_command_too_short", "bad refused", one("y[i] = x[i];"), *python("open('y.npy', 'wb').write(head.replace(b'256', b'128') + x[:512])")),
+    ("reference_command_leaves_nothing", "bad refused open", one("y[i] = x[i];"), *python("pass")),
+    ("reference_command_of_double", "bad refused", one("y[i] = x[i];"), *python(WRITE_Y + "put([a + 1 for a in v], 'd')")),
+    ("wrong_by_the_second_input", "bad", one("y[i] = x[0] < 500000 ? x[i] : x[i] + (i == 255);", kind="int", data="rand:n:0:1000000"), ("--reference-command",
+     "python3 ref.py"), {"ref.py": "import os\nos.chdir(os.environ['CLLAB_REFERENCE_DIR'])\nd = bytearray(open('x.npy', 'rb').read())\nd[-4:] = (int.from_bytes(d[-4:], 'little') + 1).to_bytes(4, 'little')\nopen('y.npy', 'wb').write(d)\n"}),
+    ("wrong_in_one_padding_neighbour", "bad", held_against("char c; float f;", "y[i].c = i; y[i].f = x[i];", "y[i].c = i + 1;", TOLERANT), (), {}),
+    ("half_too_far", "bad", held_against("", "vstore_half(x[i], i, y);", "vstore_half(x[i] * 1.01f, i, y);", TOLERANT, kind="half"), (), {}),
+]
+
+RIGHT = "proved open"
+IN_PLACE = lambda body, kind="float", data="rand:4096", size="4096", *lines: block(f"arg d = {data}", f"global {size}", *lines) + f"kernel void k(global {kind}* d) {{ {I} {body} }}\n"
+RIGHTS = [
+    ("xor_with_a_key", RIGHT, IN_PLACE("d[i] ^= 0x5a5a1234u;", "uint"), (), {}),
+    ("halves_change_places", RIGHT, IN_PLACE("const float a = d[i]; d[i] = d[i + 2048]; d[i + 2048] = a;", "float", "rand:4096", "2048"), (), {}),
+    ("bit_reversal", RIGHT, IN_PLACE("uint j = 0; for (int b = 0; b < 12; ++b) j |= (i >> b & 1) << (11 - b); if (j > i) { const float2 a = d[i]; d[i] = d[j]; d[j] = a; }", "float2"), (), {}),
+    ("inverse_of_each", RIGHT, IN_PLACE("d[i] = 1 / d[i];", "float", "rand:4096:1:2"), (), {}),
+    ("flags_toggled", RIGHT, IN_PLACE("d[i] = 3 - d[i];", "int", "rand:4096:1:2"), (), {}),
+    ("toggle_by_atomic", RIGHT, IN_PLACE("atomic_xor(&d[i & 1023], 1 << (i >> 10));", "int"), (), {}),
+    ("hadamard_in_a_group", RIGHT, block("arg d = rand:int:4096:-100:100", "global 64", "local 64") +
+     "kernel void k(global int* d) { const int i = get_local_id(0); local int t[64]; t[i] = d[i]; barrier(CLK_LOCAL_MEM_FENCE); int s = 0;"
+     " for (int j = 0; j < 64; ++j) s += popcount(i & j) & 1 ? -t[j] : t[j]; d[i] = s; }\n", (), {}),
+    ("field_of_a_struct_negated", RIGHT, block("arg d = fields:512:{x:rand:-1:1, id:iota}", "global 512") +
+     f"typedef struct {{ float x; int id; }} P;\nkernel void k(global P* d) {{ {I} d[i].x = -d[i].x; }}\n", (), {}),
+    ("forth_and_back", RIGHT, block("arg d = rand:int:512:0:99", "global 512", "sequence both = forth, back", "expect d = unchanged") +
+     f"kernel void forth(global int* d) {{ {I} d[i] = d[i] * 3 + 1; }}\nkernel void back(global int* d) {{ {I} d[i] = (d[i] - 1) / 3; }}\n", (), {}),
+    ("ticket_put_back", RIGHT, block("arg t = zero:1", "arg y = out:1024", "global 1024") +
+     f"kernel void k(global int* t, global int* y) {{ {I} y[i] = i; if (atomic_inc(t) == 1023) *t = 0; }}\n", (), {}),
+    ("result_is_nan", RIGHT, one("y[i] = log(-1 - x[i]);"), (), {}),
+    ("nan_equals_nan", "proved", two("y[i] = i & 1 ? NAN : x[i] + x[i];", "y[i] = i & 1 ? as_float(0x7fc00123) : 2 * x[i];", "kernel b", "reference a"), (), {}),
+    ("padding_differs", "proved", held_against("char c; float f;", "y[i].c = i; y[i].f = x[i];", "((global char*)(y + i))[2] = i;"), (), {}),
+    ("one_item_writes_the_sum", RIGHT, block("arg x = rand:int:4096:0:9", "arg y = out:1", "global 4096") +
+     f"kernel void k(global const int* x, global int* y) {{ {I} if (i) return; int s = 0; for (int j = 0; j < 4096; ++j) s += x[j]; *y = s; }}\n", (), {}),
+    ("clears_a_guessed_buffer", RIGHT, f"kernel void clear(global int* y, int n) {{ {I} if (i < n) y[i] = 0; }}\n", (), {}),
+    ("clears_a_buffer_of_zeros", RIGHT + " asked refused", block("arg y = zero:256", "global 256", "may leave y") + f"kernel void clear(global int* y) {{ {I} y[i] = 0; }}\n", (), {}),
+    ("clamp_that_has_nothing_to_do", RIGHT, IN_PLACE("d[i] = clamp(d[i], 0.0f, 1.0f);", "float", "rand:4096", "4096", "may leave d"), (), {}),
+    ("guessed_gather", RIGHT + " asked", f"kernel void gather(global const float* x, global const int* idx, global float* y, int n) {{ {I} if (i < n) y[i] = x[idx[i]]; }}\n", (), {}),
+    ("guessed_stride", RIGHT + " asked", f"kernel void rows(global const float* x, global float* y, int rows, int stride) {{ {I} if (i < rows) y[i] = x[i * stride]; }}\n", (), {}),
+    ("guessed_batch", RIGHT + " asked", "kernel void scale(global float* x, int n, int batch) { const int i = get_global_id(0), b = get_global_id(1);"
+     " if (i < n && b < batch) x[b * n + i] *= 2; }\n", (), {}),
+    ("guessed_group_of_3_by_5_by_7", RIGHT, "kernel __attribute__((reqd_work_group_size(3, 5, 7))) void k(global float* x, int w, int h) {\n"
+     " x[(get_global_id(2) * h + get_global_id(1)) * w + get_global_id(0)] += 1; }\n", (), {}),
+    ("guessed_group_of_96_and_a_tile", RIGHT, "#define T 96\nkernel __attribute__((reqd_work_group_size(T, 1, 1))) void k(global const float* x, global float* y, int n) {\n"
+     " local float t[T]; int l = get_local_id(0), i = get_global_id(0); t[l] = i < n ? x[i] : 0; barrier(CLK_LOCAL_MEM_FENCE); if (i < n) y[i] = t[T - 1 - l]; }\n", (), {}),
+    ("slots_in_any_order", RIGHT, block("arg x = rand:int:4096:0:99", "arg y = out:4096", "arg c = zero:1", "global 4096", "relation any order of y") +
+     f"kernel void k(global const int* x, global int* y, global int* c) {{ {I} y[atomic_inc(c)] = x[i]; }}\n", (), {}),
+    ("read_write_image_inverted", RIGHT, block("arg im = rand:r32f:64,64", "global 64,64", "options -cl-std=CL3.0") +
+     "kernel void k(read_write image2d_t im) { int2 c = (int2)(get_global_id(0), get_global_id(1)); float4 v = read_imagef(im, c); write_imagef(im, c, 1 - v); }\n", (), {}),
+    ("part_of_a_buffer_swapped", RIGHT, block("arg d = rand:int:1024", "arg e = part:d:512:512", "global 512") +
+     f"kernel void k(global int* d, global int* e) {{ {I} const int a = d[i]; d[i] = e[i]; e[i] = a; }}\n", (), {}),
+]
+
+
+def run_case(lab, case):
+    name, wanted, text, args, files = case
+    found, why = outcome(lab, text, args, files)
+    return wanted.replace(" ", " or "), found, found in wanted.split(), why
+
+
+CASES = [*(("4", c[0], run_case, c) for c in PROOFS), *(("5", c[0], run_case, c) for c in RIGHTS)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--cllab", default=CLLAB)
+    options = parser.parse_args()
+    by_item, false = {}, 0
+    for item, name, function, case in CASES:
+        if options.only and options.only not in name and options.only != item:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                wanted, found, right, why = function(Lab(folder, str(pathlib.Path(options.cllab).resolve())), case)
+            except subprocess.TimeoutExpired:
+                wanted, found, right, why = "an end", "none", False, ""
+        false += right is False
+        by_item.setdefault(item, []).append(right)
+        print(f"{'' if right else 'left out: ' if right is None else 'FALSE: '}{name}, item {item}: wanted {wanted}, found {found}{'' if right else ': ' + why}", flush=True)
+    for item, rights in sorted(by_item.items()):
+        print(f"item {item}: {rights.count(True)} of {len(rights) - rights.count(None)} right, {rights.count(False)} false, {rights.count(None)} left out")
+    return 1 if false else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
