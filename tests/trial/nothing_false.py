@@ -210,8 +210,192 @@ def run_case(lab, case):
     found, why = outcome(lab, text, args, files)
     return wanted.replace(" ", " or "), found, found in wanted.split(), why
 
+# ---- item 3: count against figures worked out by hand --------------------------------------------------------------------------------
 
-CASES = [*(("4", c[0], run_case, c) for c in PROOFS), *(("5", c[0], run_case, c) for c in RIGHTS)]
+def counted(size, group, body, more=(), before="", arguments="global int* a, global int* b, int n"):
+    return (block("arg a = iota:65536", "arg b = zero:65536", f"arg n = {size}", f"global {size}", f"local {group}", *more) + before +
+            "kernel void k(" + arguments + ") { const int i = get_global_id(0), l = get_local_id(0); " + body + " }\n")
+
+
+def pixels(sizes, group, body, more=()):
+    return (block("arg b = zero:65536", f"global {sizes}", f"local {group}", *more) +
+            "kernel void k(global int* b) { const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2); " + body + " }\n")
+
+
+ROOTS = lambda trips: f"float v = i; for (int k = 0; k < ({trips}); ++k) v = sqrt(v); b[i] = v;"
+COUNTS = [
+    ("trips_from_data", counted(1024, 64, ROOTS("a[i] & 15")), {"sqrt": 7.5}),
+    ("search_with_a_break", counted(256, 64, "float v = 1; int j = 0; for (; j < 256; ++j) { v = sqrt(v + j); if (a[j] == i) break; } b[i] = v;"), {"sqrt": 257 / 2, "load": 4 * 257 / 2}),
+    ("triangle_in_a_triangle", counted(128, 32, "float v = i; for (int j = 0; j <= (i & 7); ++j) for (int m = 0; m <= j; ++m) v = sqrt(v); b[i] = v;"), {"sqrt": 15}),
+    ("early_return", counted(1200, 60, "if (i % 3 == 1) return; b[i] = sqrt((float)a[i]);"), {"sqrt": 2 / 3, "store": 8 / 3, "load": 8 / 3}),
+    ("last_group_is_short", counted(1000, 64, "b[i] = a[i];", ("options -cl-std=CL3.0",)), {"load": 4, "store": 4, "different": 8000}),
+    ("groups_of_3_by_5", pixels("6,10", "3,5", "b[y * 6 + x] = x;"), {"store": 4, "different": 240}),
+    ("groups_in_3_dimensions", pixels("4,6,10", "2,3,5", "float v = x; for (int k = 0; k < y + z; ++k) v = sqrt(v); b[(z * 6 + y) * 4 + x] = v;"), {"sqrt": 2.5 + 4.5, "store": 4}),
+    ("an_offset", counted(512, 64, ROOTS("i / 1024"), ("offset 4096",)), {"sqrt": 4}),
+    ("vector_of_16", counted(512, 64, "float16 v = vload16(i, (global float*)a); vstore16(v + 1, i, (global float*)b);"), {"load": 64, "store": 64, "add32": 16}),
+    ("vector_of_3", counted(512, 64, "int3 v = vload3(i, a); vstore3(v, i, b);"), {"load": 12, "store": 12, "different": 2 * 512 * 12}),
+    ("half_stored", counted(512, 64, "vstore_half((float)i, i, (global half*)b);"), {"store": 2}),
+    ("chain_of_calls", counted(512, 64, "b[i] = h(i);", before="float f(float x) { return sqrt(x); }\nfloat g(float x) { return f(x) + f(x + 1); }\n"
+                               "float h(float x) { float s = 0; for (int j = 0; j < 5; ++j) s += g(x + j); return s; }\n"), {"sqrt": 10}),
+    ("struct_copied", counted(256, 64, "((global S*)b)[i] = ((global S*)a)[i];", before="typedef struct { int a, b, c, d, e; } S;\n"), {"load": 20, "store": 20}),
+    ("field_of_a_struct", counted(256, 64, "((global S*)b)[i].c = 1;", before="typedef struct { int a, b, c, d, e; } S;\n"), {"store": 4, "different": 1024}),
+    ("local_atomics_in_a_loop", counted(640, 64, "local int t[16]; if (l < 16) t[l] = 0; barrier(CLK_LOCAL_MEM_FENCE); for (int j = 0; j < l; ++j) atomic_add(&t[j & 15], 1);"
+                                        " barrier(CLK_LOCAL_MEM_FENCE); b[i] = t[l & 15];"), {"local atomic": 31.5, "barrier": 2, "local store": 1}),
+    ("barriers_of_a_tree", counted(512, 64, "local int t[64]; t[l] = a[i]; for (int s = 32; s; s >>= 1) { barrier(CLK_LOCAL_MEM_FENCE); if (l < s) t[l] += t[l + s]; }"
+                                   " if (l == 0) b[i / 64] = t[0];"), {"barrier": 6, "local load": 4 * (2 * 63 + 1) / 64, "local store": 4 * (64 + 63) / 64, "store": 4 / 64}),
+    ("global_exchange", counted(512, 64, "if (i & 1) atomic_cmpxchg(&b[i & 6], 0, i); else atomic_xchg(&b[0], i);"), {"atomic": 1}),
+    ("switch_that_falls_through", counted(512, 64, "float v = i; switch (i & 3) { case 3: v = sqrt(v); case 2: v = sqrt(v); case 1: v = sqrt(v); } b[i] = v;"), {"sqrt": 1.5}),
+    ("trip_count_of_the_group", counted(65536, 64, ROOTS("get_group_id(0) % 32")), {"sqrt": 15.5}),
+    ("double_roots", counted(512, 64, "double v = i; for (int k = 0; k < 3 + (i & 1); ++k) v = sqrt(v); b[i] = v;"), {"sqrt64": 3.5}),
+    ("only_one_group_of_a_dimension", pixels("64,64", "8,8", "float v = x; if (y / 8 == 3) for (int k = 0; k < 40; ++k) v = sqrt(v); b[y * 64 + x] = v;"), {"sqrt": 5}),
+    ("collatz", counted(512, 64, "float v = 1; for (int c = i + 1; c != 1; c = c & 1 ? 3 * c + 1 : c / 2) v = sqrt(v + 1); b[i] = v;"), {"sqrt": "collatz"}),
+    ("async_copy", counted(512, 64, "local int t[64]; event_t e = async_work_group_copy(t, a + get_group_id(0) * 64, 64, 0); wait_group_events(1, &e); b[i] = t[63 - l];"), {"load": 4, "store": 4}),
+    ("repeated_with_growing_work", block("arg a = iota:4096", "arg b = zero:4096", "arg n = 4 << rep", "global 64 << rep", "local 64", "sequence s = k", "repeat 5") +
+     f"kernel void k(global int* a, global int* b, int n) {{ {I} float v = a[i]; for (int k = 0; k < n; ++k) v = sqrt(v); b[i] = v; }}\n", {"sqrt of all": sum((64 << r) * (4 << r) for r in range(5))}),
+]
+
+
+def truth(value):
+    if value != "collatz":
+        return value
+    steps = 0
+    for c in range(1, 513):
+        while c != 1:
+            c, steps = (3 * c + 1 if c & 1 else c // 2), steps + 1
+    return steps / 512
+
+
+def figure(counts, what):
+    """(mean, or None where it is not known; half of its interval)"""
+    if what == "different":
+        return (counts["footprint"][-1]["bytes"] if counts["counted_groups"] == counts["groups"] else None), 0
+    places = {"load": ("global", "load_bytes"), "store": ("global", "store_bytes"), "local load": ("local", "load_bytes"), "local store": ("local", "store_bytes"),
+              "atomic": ("global_atomics", "number"), "local atomic": ("local_atomics", "number")}
+    kinds = {"sqrt": ("float_function", 32), "sqrt64": ("float_function", 64), "add32": ("float_add", 32)}
+    if what in kinds:
+        amount = next((o["per_item"] for o in counts["operations"] if (o["kind"], o["bits"]) == kinds[what]), {"mean": 0})
+    else:
+        amount = counts["barriers"] if what == "barrier" else counts[places[what][0]][places[what][1]]
+    return amount.get("mean"), amount.get("margin", 0)
+
+
+def count_case(lab, case):
+    name, text, truths = case
+    lab.write({"t.cl": text})
+    status = lab("count", "t.cl", "--count-budget", "3", "--json", "out.jsonl")
+    rows = lab.records()
+    wanted = ", ".join(f"{what} {truth(value):g}" for what, value in truths.items())
+    if status or not rows:
+        return wanted, f"exit status {status}", False, (lab.said.strip().splitlines() or [""])[-1]
+    found, right = [], True
+    for what, value in truths.items():
+        if what == "sqrt of all":
+            mean, margin = sum(figure(r, "sqrt")[0] * r["items"] * r.get("launches", 1) for r in rows), 0
+        else:
+            mean, margin = figure(rows[0], what)
+        right &= mean is None or abs(mean - truth(value)) <= margin + 1e-6 * truth(value)
+        found.append(f"{what} not known" if mean is None else f"{what} {mean:g}" + (f" ± {margin:g}" if margin else ""))
+    return wanted, ", ".join(found), right, f"{rows[0]['counted_groups']:g} of {rows[0]['groups']:g} groups; {'; '.join(rows[0].get('not_counted', []))}"
+
+
+# ---- items 1 and 2: a baseline, something that changes, and regress ------------------------------------------------------------------
+
+def loop(name, trips, more="", extra=""):
+    return (f"kernel void {name}(global const int* x, global int* y, int never, int m) {{ {I} {extra} int s = x[i]; for (int t = 0; t < {trips}; ++t) s = s * 3 ^ t; "
+            f"y[i] = never ? s : x[i] + 1; {more} }}\n")
+
+
+def cells(*kernels, n="8192", head=(), local="64"):
+    return block(f"axis n = {n}", "arg x = iota:n", "arg y = out:n", "arg never = 0", "arg m = 300", "global n", f"local {local}", *head) + "".join(kernels)
+
+
+K, SLOW = loop("k", 300), loop("k", 3000)
+REDONE = {"t.cl": cells(SLOW)}
+OTHER = {"OCL_ICD_VENDORS": "CLLAB_OTHER_ICD", "LD_LIBRARY_PATH": "CLLAB_OTHER_LIBRARIES"}
+MAKER = {"OCL_ICD_VENDORS": "CLLAB_OTHER_MAKER"}
+# Name, item, exit statuses that are right, what must be said of a cell, files before, files after (None: deleted), options of regress, environment of regress.
+REGRESS = [
+    ("ten_times_slower", "1", "4", "slower", {"t.cl": cells(K)}, REDONE, (), {}),
+    ("one_of_16_cells", "1", "4", "t_j7 slower", {"t.cl": cells(*(loop(f"j{j}", 300 + j) for j in range(16)))}, {"t.cl": cells(*(loop(f"j{j}", 3000 if j == 7 else 300 + j) for j in range(16)))}, (), {}),
+    ("one_point_of_an_axis", "1", "4", "slower", {"t.cl": cells(loop("k", "m"), n="1024, 2048, 8192")}, {"t.cl": cells(loop("k", "(get_global_size(0) == 8192 ? 10 * m : m)"), n="1024, 2048, 8192")}, (), {}),
+    ("kernel_is_gone", "1", "5 1 2", "", {"t.cl": cells(K, loop("l", 200))}, {"t.cl": cells(K)}, (), {}),
+    ("kernel_is_renamed", "1", "5 1 2", "", {"t.cl": cells(K, loop("l", 200))}, {"t.cl": cells(K, loop("l2", 2000))}, (), {}),
+    ("point_is_gone", "1", "5 4 1 2", "", {"t.cl": cells(loop("k", "m"), n="1024, 8192")}, {"t.cl": cells(loop("k", "m"), n="1024")}, (), {}),
+    ("file_is_gone", "1", "5 1 2", "", {"t.cl": cells(K)}, {"t.cl": None}, (), {}),
+    ("does_not_build", "1", "1", "", {"t.cl": cells(K, loop("l", 200))}, {"t.cl": cells(K, loop("l", "UNKNOWN"))}, (), {}),
+    ("local_size_of_1", "1", "4 5", "", {"t.cl": cells(K)}, {"t.cl": cells(K, local="1")}, (), {}),
+    ("scalar_is_10_times_larger", "1", "4 5", "", {"t.cl": cells(loop("k", "m"))}, {"t.cl": cells(loop("k", "m"), head=("kernel k", "arg m = 6000"))}, (), {}),
+    ("global_size_is_larger", "1", "4 5", "", {"t.cl": cells(loop("k", "m"))}, {"t.cl": cells(loop("k", "m"), head=("kernel k", "arg x = iota:16*n", "arg y = out:16*n", "global 16*n"))}, (), {}),
+    ("data_makes_it_slower", "1", "4 5", "", {"t.cl": cells(loop("k", "x[i]", extra="if (i >= 4096) return;"), head=("kernel k", "arg x = const:100:n"))},
+     {"t.cl": cells(loop("k", "x[i]", extra="if (i >= 4096) return;"), head=("kernel k", "arg x = const:9000:n"))}, (), {}),
+    ("sequence_repeats_more", "1", "4 5", "", {"t.cl": cells(K, head=("sequence s = k", "repeat 2"))}, {"t.cl": cells(K, head=("sequence s = k", "repeat 20"))}, (), {}),
+    ("sequence_has_a_kernel_more", "1", "4 5", "", {"t.cl": cells(K, loop("l", 3000), head=("sequence s = k",)).replace("sequence s = k", "sequence s = k\nsequence o = l")},
+     {"t.cl": cells(K, loop("l", 3000), head=("sequence s = k, l",)).replace("sequence s = k, l", "sequence s = k, l\nsequence o = l")}, (), {}),
+    ("option_in_the_block", "1", "4", "slower", {"t.cl": cells(loop("k", "T"), head=("options -DT=300",))}, {"t.cl": cells(loop("k", "T"), head=("options -DT=3000",))}, (), {}),
+    ("option_in_a_cllab_file", "1", "4", "slower", {"t.cl": cells(loop("k", "T")), "t.cllab": "options -DT=300\n"}, {"t.cllab": "options -DT=3000\n"}, (), {}),
+    ("option_of_a_variant", "1", "4", "slower", {"t.cl": cells(loop("k", "T"), head=("options -DT=300", "variant v = -DU=1")).replace("T;", "T + U;").replace("/*cllab", "#ifndef U\n#define U 0\n#endif\n/*cllab")},
+     {"t.cl": cells(loop("k", "T"), head=("options -DT=300", "variant v = -DU=3000")).replace("T;", "T + U;").replace("/*cllab", "#ifndef U\n#define U 0\n#endif\n/*cllab")}, (), {}),
+    ("options_of_the_command", "1", "4", "slower", {"t.cl": "#ifndef T\n#define T 300\n#endif\n" + cells(loop("k", "T"))}, {}, ("--build-options", "-DT=3000"), {}),
+    ("wide_threshold", "1", "4", "slower", {"t.cl": cells(K)}, REDONE, ("--threshold", "100"), {}),
+    ("tolerance_widened", "1", "4 1 5", "", {"t.cl": cells(loop("k", 300))}, {"t.cl": cells(loop("k", 300, "if (i == 7) y[i] += 1;"), head=("tolerance absolute=5",))}, (), {}),
+    ("slower_and_other_results", "1", "4", "slower", {"t.cl": cells(K)}, {"t.cl": cells(loop("k", 3000, "y[i] += 1;"))}, ("--results-may-change",), {}),
+    ("guess_changes_with_the_text", "1", "4 5 1 2", "", {"t.cl": f"kernel void k(global const float* x, global float* y, int n) {{ {I} if (i < n) y[i] = x[i]; }}\n"},
+     {"t.cl": f"kernel void k(global const float* x, global float* y, int n) {{ {I} if (i < n) {{ float s = x[i]; for (int t = 0; t < 900; ++t) s = sqrt(s + t); y[i] = s < 0 ? s : x[i]; }} }}\n"}, (), {}),
+    ("comment_only", "2", "0", "same code", {"t.cl": cells(K)}, {"t.cl": "// changed\n" + cells(K)}, (), {}),
+    ("other_work_group_method", "2", "0 4 5", "", {"t.cl": cells(loop("k", 300, extra="local int q[64]; q[get_local_id(0)] = i; barrier(CLK_LOCAL_MEM_FENCE); if (q[0] < 0) return;"))}, {}, (),
+     {"POCL_WORK_GROUP_METHOD": "=loops"}),
+    ("other_compiler", "2", "4 5", "other code", {"t.cl": cells(K, loop("l", 500))}, {}, (), OTHER),
+    ("other_compiler_allowed", "2", "0", "", {"t.cl": cells(K)}, {}, ("--allow-new-compiler",), OTHER),
+    ("other_compiler_and_slower", "2", "4", "", {"t.cl": cells(K)}, REDONE, ("--allow-new-compiler",), OTHER),
+    ("other_compiler_and_a_kernel_gone", "2", "5 1 2 4", "", {"t.cl": cells(K, loop("l", 200))}, {"t.cl": cells(K)}, ("--allow-new-compiler",), OTHER),
+    ("other_compiler_and_other_results", "2", "4", "", {"t.cl": cells(K)}, {"t.cl": cells(loop("k", 300, "y[i] += 1;"))}, ("--allow-new-compiler",), OTHER),
+    ("other_compiler_and_a_failure", "2", "1", "", {"t.cl": cells(K)}, {"t.cl": cells(loop("k", "UNKNOWN"))}, ("--allow-new-compiler",), OTHER),
+    ("other_compiler_recorded", "2", "4 5", "", {"t.cl": cells(K)}, {}, ("--recorded",), OTHER),
+    ("other_compiler_comment_only", "2", "4 5", "", {"t.cl": cells(K)}, {"t.cl": "// changed\n" + cells(K)}, (), OTHER),
+    ("other_compiler_one_cell_chosen", "2", "4 5", "", {"t.cl": cells(K, loop("l", 500))}, {}, ("t_k",), OTHER),
+    ("other_compiler_strict", "2", "4 5", "", {"t.cl": cells(K)}, {}, ("--strict",), OTHER),
+    ("other_compiler_wide_threshold", "2", "4 5", "", {"t.cl": cells(K)}, {}, ("--threshold", "900"), OTHER),
+    ("other_compiler_two_axes", "2", "4 5", "", {"t.cl": cells(K, n="1024, 4096")}, {}, (), OTHER),
+    ("other_compiler_sequence", "2", "4 5", "", {"t.cl": cells(K, loop("l", 500), head=("sequence s = k, l",))}, {}, (), OTHER),
+    ("other_maker", "2", "2 3 5", "", {"t.cl": cells(K)}, {}, (), MAKER),
+    ("other_maker_allowed", "2", "2 3 5", "", {"t.cl": cells(K)}, {}, ("--allow-new-compiler",), MAKER),
+    ("other_compiler_results_may_change", "2", "4 5", "", {"t.cl": cells(K)}, {}, ("--results-may-change",), OTHER),
+    ("driver_named_otherwise_in_the_record", "2", "0 2 5", "", {"t.cl": cells(K)}, {"base/records.jsonl": ("3.1+debian", "2.0")}, (), {}),
+    ("hash_of_the_code_changed_in_the_record", "2", "2 4 5", "", {"t.cl": cells(K)}, {"base/records.jsonl": ('"fingerprint":"', '"fingerprint":"0')}, (), {}),
+]
+
+
+def regress_case(lab, case):
+    name, item, statuses, change, before, after, args, environment = case
+    env = {key: value[1:] if value.startswith("=") else os.environ.get(value) for key, value in environment.items()}
+    wanted = "exit status " + statuses.replace(" ", " or ") + (f", {change}" if change else "")
+    if None in env.values():
+        return wanted, "nothing: " + " and ".join(v for k, v in environment.items() if env[k] is None) + " unset", None, ""
+    lab.write(before)
+    if lab("run", "t.cl", *DEVICE, *QUICK, "--baseline", "base"):
+        return wanted, "no baseline", False, lab.said.strip().splitlines()[-1]
+    for path, content in after.items():
+        file = lab.folder / path
+        if content is None:
+            file.unlink()
+        elif isinstance(content, tuple):
+            file.write_text(file.read_text().replace(*content))
+        else:
+            file.write_text(content)
+    status = lab("regress", "base", *(() if "t_k" not in args else args), *(() if "t_k" in args else args), *DEVICE, "--max-time", "0.3", "--json", "out.jsonl", env=env)
+    rows = [r for r in lab.records() if "change" in r]
+    found = f"exit status {status}, " + ", ".join(sorted({r["change"] for r in rows}))
+    right = str(status) in statuses.split()
+    if change.startswith("t_"):
+        right &= [r["id"] for r in rows if r["change"] == "slower"] == [change.split()[0]]
+    elif change:
+        right &= any(r["change"] == change for r in rows)
+    why = next((r["reason"] for r in rows if r.get("reason")), "") or (lab.said.strip().splitlines() or [""])[-1]
+    return wanted, found, right, why
+
+
+CASES = [*((c[1], c[0], regress_case, c) for c in REGRESS), *(("3", c[0], count_case, c) for c in COUNTS),
+         *(("4", c[0], run_case, c) for c in PROOFS), *(("5", c[0], run_case, c) for c in RIGHTS)]
 
 
 def main():
