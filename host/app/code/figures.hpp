@@ -1,5 +1,5 @@
-// What machine code needs, as JSON for other programs (tools/code.schema.json): each figure with value, unit and origin,
-// or with what would be enough to have one.
+// What machine code needs, as JSON for other programs (tools/code.schema.json): each figure with value, unit and
+// origin, or with what would be enough to have one.
 #pragma once
 
 #include <nlohmann/json.hpp>

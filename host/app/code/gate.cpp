@@ -28,9 +28,11 @@ Allowed allowed_by(const std::string& text) {
         const auto value = parse_real(amount);
         const auto known = std::ranges::find(figure_names, figure) != std::end(figure_names) && figure != "loop";
         if (!known || !value || !(*value >= 0))
-            throw Error(Blame::usage, "option '--allow' takes FIGURE=N or FIGURE=N%, as 'code=5%,registers=4'; possible "
-                                      "are registers, spills, private, local, code, occupancy, instructions and loops; "
-                                      "found '", part, "'");
+            throw Error(Blame::usage,
+                        "option '--allow' takes FIGURE=N or FIGURE=N%, as 'code=5%,registers=4'; possible "
+                        "are registers, spills, private, local, code, occupancy, instructions and loops; "
+                        "found '",
+                        part, "'");
         out[figure] = {of_value ? *value / 100 : *value, of_value};
     }
     return out;
@@ -88,8 +90,9 @@ private:
         const auto &was = before.at("loops"), &is = now.at("loops");
         const bool alike = was.size() == is.size();
         if (!alike && (!before.contains("shown_loop") || !now.contains("shown_loop"))) return;
-        if (!alike) return loop(kernel, "loop", was.at(before["shown_loop"].get<std::size_t>()),
-                                is.at(now["shown_loop"].get<std::size_t>()));
+        if (!alike)
+            return loop(kernel, "loop", was.at(before["shown_loop"].get<std::size_t>()),
+                        is.at(now["shown_loop"].get<std::size_t>()));
         for (std::size_t i = 0; i < is.size(); ++i)
             loop(kernel, is.size() == 1 ? "loop" : "loop " + std::to_string(i + 1), was.at(i), is.at(i));
     }
@@ -101,15 +104,19 @@ private:
         const auto [unit, did] = work_of(was, {"store", "load", ""});
         const auto does = work_of(is, {unit}).second;
         const bool less = does * 1.8 < did;
-        add(kernel, less ? "worse" : more == 0 ? "changed" : verdict("loops", before, more),
+        add(kernel,
+            less        ? "worse"
+            : more == 0 ? "changed"
+                        : verdict("loops", before, more),
             less        ? fmt::format("an iteration does {:g} of {:g} {}: unrolled less", does, did,
-                                      unit.empty() ? "instructions of work" : "bits of " + unit + "s")
+                               unit.empty() ? "instructions of work" : "bits of " + unit + "s")
             : more == 0 ? "other instructions"
                         : "",
             name, was["instructions"], is["instructions"]);
     }
 
-    /// Bits that an iteration stores; where it stores none, that it loads; else its instructions but for the loop's own.
+    /// Bits that an iteration stores; where it stores none, that it loads; else its instructions but for the loop's
+    /// own.
     static std::pair<std::string, double> work_of(const Json& loop, const Strings& units) {
         for (const auto& unit : units) {
             double sum = 0;
@@ -132,9 +139,9 @@ private:
 void note_conditions(CodeReport& report, const Json& before, const Json& now) {
     for (const char* what : {"compiler", "options", "group"})
         if (const auto was = before.value(what, Json()), is = now.value(what, Json()); was != is)
-            add_once(report.notes, concat(std::string_view(what) == "compiler" ? now.at("target").get<std::string>()
-                                                                               : place_of(now),
-                                          ": ", what, " was ", was.dump(), ", and is ", is.dump(), " now"));
+            add_once(report.notes,
+                     concat(std::string_view(what) == "compiler" ? now.at("target").get<std::string>() : place_of(now),
+                            ": ", what, " was ", was.dump(), ", and is ", is.dump(), " now"));
 }
 
 void compare_code(CodeReport& report, const std::vector<Json>& before, const Allowed& allowed) {

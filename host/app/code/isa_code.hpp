@@ -20,7 +20,7 @@ namespace cllab::app {
 struct IsaOptions : CellOptions, FileOptions {
     Strings targets, columns;
     std::string dumps;
-    std::string compilers;              ///< --compiler
+    std::string compilers;             ///< --compiler
     inspect::ChosenCompiler compiler;  ///< of them that makes the code now
     std::string save, against, expect, allow, sarif;
     unsigned width = 0;  ///< columns; 0: as long as the lines are
@@ -28,9 +28,9 @@ struct IsaOptions : CellOptions, FileOptions {
 };
 
 struct CellCode {
-    std::string id, where;     ///< "pitch_short8", "gfx900" or a device's name
-    std::string isa, summary;  ///< as in isa.txt and stats.json
-    std::string stats;         ///< the content of stats.json
+    std::string id, where;                  ///< "pitch_short8", "gfx900" or a device's name
+    std::string isa, summary;               ///< as in isa.txt and stats.json
+    std::string stats;                      ///< the content of stats.json
     std::string column, compiler, options;  ///< of --compiler; that made it, with its version; its build options
     std::string file;                       ///< that has its text
     std::uint64_t line = 0;
@@ -69,8 +69,8 @@ struct HotBody {
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Of several targets, those that are unknown or cannot be had here lose only their own rows: each is named on stderr
-/// and taken out; `left_out` gets a code without a kernel for each. The exit status that follows; 0 where none is. Throws
-/// the first one's Error where none is left.
+/// and taken out; `left_out` gets a code without a kernel for each. The exit status that follows; 0 where none is.
+/// Throws the first one's Error where none is left.
 int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_out);
 
 /// Asks the compilers of invocation.targets for the kernels of a user's texts, which no device needs to take: those

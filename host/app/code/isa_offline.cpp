@@ -26,8 +26,9 @@ namespace cllab::app {
 namespace {
 
 std::vector<model::Device> devices_of(const IsaOptions& invocation) {
-    return mapped(invocation.targets,
-                  [&](const auto& target) { return inspect::offline_device(target, invocation.build_options, invocation.compiler); });
+    return mapped(invocation.targets, [&](const auto& target) {
+        return inspect::offline_device(target, invocation.build_options, invocation.compiler);
+    });
 }
 
 /// As far as it is known without a compiler: of "__local float4* t" all, of anything else the name.
@@ -95,19 +96,18 @@ model::Extent group_of(const std::string& text, const std::string& entry, const 
 /// The file that has the kernel, and the line of its name; 1 where a macro or a header has it.
 void name_place(const model::Cell& cell, const run::KernelSource& source, const std::string& entry, CellCode& out) {
     const auto& own = cell.variant->own;
-    out.file = own                            ? own->path
-               : source.origin != "embedded" ? source.origin
-                                              : "cl/" + cell.experiment->family + ".cl";
-    const auto text = own                            ? cllab::read_file(out.file).value_or("")
+    out.file = own ? own->path : source.origin != "embedded" ? source.origin : "cl/" + cell.experiment->family + ".cl";
+    const auto text = own                           ? cllab::read_file(out.file).value_or("")
                       : source.origin != "embedded" ? cllab::read_file(source.origin).value_or("")
-                                                     : std::string(model::embedded_kernel(cell.experiment->family));
+                                                    : std::string(model::embedded_kernel(cell.experiment->family));
     const auto kernels = kernels_in(text);
     const auto kernel = std::ranges::find(kernels, entry, &KernelText::name);
     out.line = 1;
     if (kernel == kernels.end()) return;
     auto named = text.rfind(entry + "(", kernel->body);
     if (named == text.npos) named = text.rfind(entry, kernel->body);
-    out.line += static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(named), '\n'));
+    out.line +=
+        static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(named), '\n'));
 }
 
 void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, const model::Cell& cell,
@@ -131,8 +131,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     const auto group = group_of(source.text, entry, setup.local);
     out.options = options;
     if (group.dims > 0) out.group = {group.size[0], group.size[1], group.size[2]};
-    const inspect::LaunchSize launch{group, setup.global,
-                                     static_cast<std::int64_t>(model::local_bytes_of(setup))};
+    const inspect::LaunchSize launch{group, setup.global, static_cast<std::int64_t>(model::local_bytes_of(setup))};
     const auto built = programs.kernel(target, source.text, options, cell.variant->own != nullptr, entry, launch);
     if (!invocation.dumps.empty()) {
         const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),

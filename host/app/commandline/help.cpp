@@ -27,7 +27,8 @@ constexpr std::size_t room_of_names = 26;
 std::string names_of(const Row& row) {
     const auto comma = row.name.find(',');
     const auto brief = comma == std::string::npos ? "" : "-" + row.name.substr(comma + 1) + ", ";
-    return "  " + brief + "--" + row.long_name() + (row.value.empty() || !row.alone.empty() ? "" : " ") + row.value;
+    const bool apart = !row.value.empty() && !row.value.starts_with("[=");
+    return "  " + brief + "--" + row.long_name() + (apart ? " " : "") + row.value;
 }
 
 std::string line_of(const Row& row, const std::string& about) {
@@ -117,8 +118,8 @@ const std::vector<OptionGroup>& option_groups() {
         {"Machine code", {"hot", "source", "summary", "compiler", "save"}, {"live", "width"}},
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
-         {"sort", "csv", "markdown", "sarif", "svg", "png", "dumps", "export", "output", "count-above", "label", "timings",
-          "force", "append", "resume"}},
+         {"sort", "csv", "markdown", "sarif", "svg", "png", "dumps", "export", "output", "count-above", "label",
+          "timings", "force", "append", "resume"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
          {},

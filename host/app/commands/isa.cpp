@@ -162,7 +162,8 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
     const std::pair<const char*, int> shown[]{{"registers", 100}, {"spills", 80}, {"local", 50},        {"private", 40},
                                               {"occupancy", 70},  {"code", 30},   {"instructions", 60}, {"loop", 75}};
     for (const auto& [name, keep] : shown)
-        columns.push_back({.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
+        columns.push_back(
+            {.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
     for (const auto& code : codes) {
         if (code.status != model::Status::ok) continue;
         const auto figures = figures_of(code)["figures"];
@@ -173,11 +174,11 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
             const bool none = value.is_null() || (name == "loop" && value == 0);
             const bool says_unit = name == "occupancy" || unit.starts_with("PTX");
             const bool per_thread = name == "private" && value != 0 && unit != "bytes per work-item";
-            cells.push_back(none                                   ? "-"
+            cells.push_back(none                                ? "-"
                             : name == "occupancy" && value == 0 ? "none"
-                            : says_unit                          ? value.dump() + " " + (name == "occupancy" ? unit : "PTX")
-                            : per_thread                         ? value.dump() + unit.substr(5)
-                                                                 : value.dump());
+                            : says_unit  ? value.dump() + " " + (name == "occupancy" ? unit : "PTX")
+                            : per_thread ? value.dump() + unit.substr(5)
+                                         : value.dump());
         }
         report::add_row(columns, cells);
     }

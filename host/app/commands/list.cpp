@@ -45,7 +45,8 @@ int list(const ListOptions& invocation) {
 }
 
 /// The family with those of its variants that are wanted.
-nlohmann::ordered_json json_of(const model::Experiment& e, const std::function<bool(const model::Variant&)>& is_wanted) {
+nlohmann::ordered_json json_of(const model::Experiment& e,
+                               const std::function<bool(const model::Variant&)>& is_wanted) {
     nlohmann::ordered_json out{{"family", e.family}, {"question", e.question}, {"inputs", e.file_inputs}};
     for (const char* list : {"axes", "metrics", "variants", "native"}) out[list] = nlohmann::ordered_json::array();
     for (const auto& axis : e.axes)
@@ -122,9 +123,7 @@ Rows<ListOptions> list_rows() {
 
 }  // namespace
 
-Command list_command() {
-    return make_command<ListOptions>(manual_of("list"), list_rows(), check_list, list);
-}
+Command list_command() { return make_command<ListOptions>(manual_of("list"), list_rows(), check_list, list); }
 
 Command describe_command() {
     return make_command<ListOptions>(manual_of("describe"), list_rows(), check_list, describe);

@@ -284,7 +284,8 @@ OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string
     if (const auto ptxas = assembler({}); !ptxas.empty() && !assembles(ptxas, sm))
         return {name, "PTX",
                 "SASS and registers need " +
-                    (sm < 75 ? "ptxas before CUDA 13, which dropped " : "a ptxas newer than " + version_of(ptxas) + " for ") +
+                    (sm < 75 ? "ptxas before CUDA 13, which dropped "
+                             : "a ptxas newer than " + version_of(ptxas) + " for ") +
                     name};
     if (no_sass.empty()) return {name, "PTX, SASS, registers", ""};
     return {name, find_tool({"ptxas"}) ? "PTX, registers" : "PTX", no_sass};
@@ -336,7 +337,7 @@ constexpr Addition additions[]{
     {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
 
 const OfflineCompiler compiler{
-    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10,  targets,  describe,
-    compile,  version,       tools,                         additions, undefined};
+    "NVIDIA",  "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, version, tools,
+    additions, undefined};
 
 }  // namespace cllab::inspect::nvidia

@@ -18,8 +18,8 @@ const std::string library = "amdgcn--amdhsa";
 
 // Listed also where nothing makes their code, so that the list says what would.
 constexpr const char* of_comgr[]{"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"};
-constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
-                                "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1251"};
+constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102", "gfx1103",
+                                "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1251"};
 
 bool is_of_comgr(const std::string& target) {
     const auto listed = comgr_processors();
@@ -33,16 +33,15 @@ std::optional<std::filesystem::path> linker(const Clang& clang) {
 
 OfflineCode compile_and_link(const Clang& clang, const std::string& target, const std::string& source,
                              const std::vector<std::string>& options, std::chrono::milliseconds limit) {
-    auto code = clang.compile(source, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + target, "-c"}, options, {clang.library},
-                              limit);
+    auto code =
+        clang.compile(source, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + target, "-c"}, options, {clang.library}, limit);
     const auto lld = linker(clang);
     if (!code.ok || !lld) return code;
     const TempFolder folder;
     const auto out = folder.path() / "program";
     const auto object = folder.write("kernel.o", as_bytes(code.binary));
-    auto linked = made_by_tool(*lld, run_tool(*lld, {"-shared", "--no-undefined", object.string(), "-o", out.string()},
-                                              limit),
-                               folder, out);
+    auto linked = made_by_tool(
+        *lld, run_tool(*lld, {"-shared", "--no-undefined", object.string(), "-o", out.string()}, limit), folder, out);
     linked.log = code.log + linked.log;
     return linked;
 }
@@ -58,9 +57,10 @@ std::string clang_missing(const std::string& target, const ChosenCompiler& by = 
     const std::string packages =
         clang.library.empty() ? "clang-19 lld-19 llvm-19 libclc-15" : "clang-19 lld-19 llvm-19";
     return fmt::format("{} needs clang {} or later with lld, llvm-objdump and libclc: {}", target, needed,
-                       needed == 19 ? "apt-get install " + packages
-                                    : "Debian 12 has clang 19 at most; `pip install --target DIR ziglang==0.17.0` has 22, "
-                                      "for --compiler DIR");
+                       needed == 19
+                           ? "apt-get install " + packages
+                           : "Debian 12 has clang 19 at most; `pip install --target DIR ziglang==0.17.0` has 22, "
+                             "for --compiler DIR");
 }
 
 std::vector<OfflineTarget> targets() {
@@ -138,7 +138,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}};
 
 extern const OfflineCompiler compiler;
-const OfflineCompiler compiler{"AMD",   "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe,
-                               compile, version, tools, additions};
+const OfflineCompiler compiler{
+    "AMD", "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe, compile, version, tools, additions};
 
 }  // namespace cllab::inspect::gcn

@@ -230,7 +230,8 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const auto ptxas = options.ptxas.empty() ? find_tool({"ptxas"}) : options.ptxas;
     const auto sm = ptx_target(options.target.empty() ? ptx : ".target " + options.target);
     if (!ptxas || !nvidia::assembles(*ptxas, sm)) {
-        const auto tools = concat("ptxas", ptxas ? " that knows sm_" + std::to_string(sm) : "", " with nvdisasm or cuobjdump");
+        const auto tools =
+            concat("ptxas", ptxas ? " that knows sm_" + std::to_string(sm) : "", " with nvdisasm or cuobjdump");
         out.listings.push_back({title, &isa::sass, {}, needs("SASS", tools, "nvidia-cuda-toolkit"), entry});
         return out;
     }
@@ -247,7 +248,8 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         const auto bytes = result.ok() ? read_file(to) : std::nullopt;
         return OfflineCode{bytes.has_value(),
                            bytes ? result.out + result.err : without_folder(result.failure(), folder.path()),
-                           bytes.value_or(""), {}};
+                           bytes.value_or(""),
+                           {}};
     });
     if (!cubin.ok) {
         out.listings.push_back({title, &isa::sass, {}, "no disassembly: ptxas " + cubin.log, entry, {}, true});

@@ -42,7 +42,8 @@ std::string state_of(const fs::path& file) {
 
 /// A line that says what follows, then the binary. Of what is damaged nothing.
 std::string packed(const OfflineCode& code) {
-    const auto& [target, made_by, own_make] = std::tie(code.options.target, code.options.made_by, code.options.own_make);
+    const auto& [target, made_by, own_make] =
+        std::tie(code.options.target, code.options.made_by, code.options.own_make);
     const nlohmann::json head{code.log, code.notes, target, made_by, own_make, sha256_hex(code.binary)};
     return head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + code.binary;
 }
@@ -83,7 +84,8 @@ OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<fs:
         std::ranges::any_of(options, [](const auto& option) { return option.starts_with("@"); }))
         return make();
     std::string all = version() + state_of("/proc/self/exe");
-    for (const char* variable : {"LD_LIBRARY_PATH", "AMD_COMGR_OPTIONS", "IGC_EnvironmentOptions", "CCC_OVERRIDE_OPTIONS"})
+    for (const char* variable :
+         {"LD_LIBRARY_PATH", "AMD_COMGR_OPTIONS", "IGC_EnvironmentOptions", "CCC_OVERRIDE_OPTIONS"})
         all += concat("\n", std::getenv(variable) ? std::getenv(variable) : "");
     for (const auto& tool : tools) all += '\n' + state_of(tool);
     for (const auto* words : {&key, &options})

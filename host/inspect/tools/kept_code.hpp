@@ -10,8 +10,8 @@
 
 namespace cllab::inspect {
 
-/// What `make` gives, or gave for this key, with the same `tools` as they are on the disk. Nothing is kept of a failure,
-/// nor of a text or options that read other files.
+/// What `make` gives, or gave for this key, with the same `tools` as they are on the disk. Nothing is kept of a
+/// failure, nor of a text or options that read other files.
 OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<std::filesystem::path>& tools,
                       const std::string& text, const std::vector<std::string>& options,
                       const std::function<OfflineCode()>& make);

@@ -123,9 +123,10 @@ private:
         const auto& compiler = *found_.set.offline;
         const auto& target = found_.target.name;
         const auto make = [&] { return compiler.compile(target, text, options, limit_, by_); };
-        auto made = device::asks_for_cuda(join(options, " "))
-                        ? make()
-                        : kept_code({compiler.driver, target, by_.name}, compiler.tools(target, by_), text, options, make);
+        auto made =
+            device::asks_for_cuda(join(options, " "))
+                ? make()
+                : kept_code({compiler.driver, target, by_.name}, compiler.tools(target, by_), text, options, make);
         made.options.ptxas = by_.ptxas;
         // The compiler may have been asked for something else, and done it.
         const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
@@ -233,8 +234,8 @@ std::vector<OfflineTarget> tried_targets() {
             const auto what = trim(part);
             const bool listing = what == "GCN" || what == "SASS" || what == "machine code";
             const bool there = what == "registers" || what == "metadata" ? built.analysis.info.registers.has_value()
-                               : listing ? best && !best->isa->virtual_machine
-                                         : !built.binary.empty();
+                               : listing                                 ? best && !best->isa->virtual_machine
+                                                                         : !built.binary.empty();
             if (there) kept += (kept.empty() ? "" : ", ") + what;
         }
         if (kept == target.gives) return;
