@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 
 #include "app/files/baseline.hpp"
 #include "core/error.hpp"
@@ -274,6 +275,10 @@ OutputFile* Outputs::file(const std::string& option) const {
 }
 
 void write_json(const std::string& path, bool force, const std::string& text) {
+    if (path == "-") {  // whether it can be written is seen at the end, as of each page
+        std::cout << text << '\n';
+        return;
+    }
     Outputs outputs(force, false);
     outputs.writes(path, "--json", Outputs::Kind::whole);
     outputs.open();
