@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 
 #include "app/files/baseline.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"
@@ -276,7 +276,7 @@ OutputFile* Outputs::file(const std::string& option) const {
 
 void write_json(const std::string& path, bool force, const std::string& text) {
     if (path == "-") {  // whether it can be written is seen at the end, as of each page
-        std::cout << text << '\n';
+        results() << text << '\n';
         return;
     }
     Outputs outputs(force, false);
