@@ -211,6 +211,15 @@ void read_footprint(const Json& list, Counts& out) {
     }
 }
 
+/// A larger share of the groups would have shown itself among the drawn pairs at 95 % confidence. 0: all groups were
+/// counted, or none can differ.
+double unlike(const Counts& c) {
+    constexpr double certain = 2, unseen = 0.05;
+    const double pairs = std::floor((c.counted_groups - certain) / 2);
+    const bool may_differ = c.counted_groups < c.groups && (c.by_place || c.by_data);
+    return may_differ && c.bounded && pairs >= 1 ? 1 - std::pow(unseen, 1 / pairs) : 0;
+}
+
 }  // namespace
 
 Counts read_simulated(std::string_view text) {
@@ -234,6 +243,7 @@ Counts read_simulated(std::string_view text) {
         out.by_data = j.at("by_data");
         out.counted_groups = static_cast<double>(list.size());
         out.counted_items = groups.items();
+        out.unlike_groups = unlike(out);
         if (!(out.counted_items > 0)) throw Error(Blame::result, "the plugin counted no work-item");
         read_operations(j, groups, out);
         out.private_memory = accesses(groups, "private", Space::private_memory);

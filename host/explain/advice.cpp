@@ -1,5 +1,7 @@
 #include "explain/advice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -102,6 +104,15 @@ struct Compared {
     bool only_one() const { return std::min(a, b) < 1; }
 };
 
+/// Says which share of the groups the counts may not stand for; empty if they stand for all.
+std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
+    double unlike = 0;
+    for (const auto& launches : {a, b})
+        for (const auto& c : launches) unlike = std::max(unlike, c.unlike_groups);
+    return unlike > 0 ? fmt::format(" Up to {:.2g} % of the groups may execute something else (95 %).", 100 * unlike)
+                      : "";
+}
+
 }  // namespace
 
 std::string advice(const Record& record, const Explanation& explanation) {
@@ -182,7 +193,8 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     compare("turns of atomics", [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
     compare("barriers", [](const Counts& c) { return c.barriers; });
     compare("instructions of waves", [](const Counts& c) { return c.issued; });
-    const std::string open = not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".";
+    const std::string open =
+        (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;
     std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
     if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;
@@ -191,7 +203,8 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         return id_a + " and " + id_b + " execute alike, within a tenth" +
                (apart ? ", though " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
                             " as long here; `cllab run --vs` tests whether it does, and `cllab isa` has their code."
-                      : ".");
+                      : ".") +
+               open;
     }
     std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);
     if (amounts.size() > most) amounts.resize(most);

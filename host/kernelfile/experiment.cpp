@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <sstream>
 
 #include "core/error.hpp"
 #include "core/grouped.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
@@ -26,6 +29,7 @@ struct State {
     };
     std::map<std::string, Operation> operations;           ///< by variant
     std::set<std::string> is_reference;                    ///< variants that others are held against
+    std::set<std::string> copies;                 ///< variants that have the text of their reference
     std::set<std::string> tuned;                           ///< axes that must not change a result
     std::map<std::string, std::string> alike;              ///< by variant: Ledger::Question::alike
     std::map<std::string, std::set<std::string>> differs;  ///< by variant: Ledger::Question::differs
@@ -66,6 +70,15 @@ std::optional<T> value_at(const std::map<std::string, T>& all, const std::string
     return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Whether two builds differ in comments and blanks only.
+bool same_text(const Build& a, const Build& b) {
+    const auto words = [](const Build& build) {
+        std::istringstream text(without_comments(build.text->text));
+        return std::vector<std::string>(std::istream_iterator<std::string>(text), {});
+    };
+    return a.options == b.options && words(a) == words(b);
+}
+
 Ledger::Question question_of(const State& state, const Bound& bound, const model::Setup& setup,
                              const model::Request& request) {
     Ledger::Question out;
@@ -82,6 +95,7 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     out.random_inputs = bound.random_inputs();
     out.any_order = bound.any_order();
     out.is_reference = state.is_reference.count(out.variant) != 0;
+    out.reference_is_copy = state.copies.count(out.variant) != 0;
     const auto& [by_command, by_device] = *state.answers;
     if (!by_command.empty()) out.answer = value_at(by_command, key_of(bound.shown(setup)));
     if (!by_device.empty()) out.agreement = value_at(by_device, agreement_key(request));
@@ -359,6 +373,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         std::vector<std::string> unsaid;
         operation.reference = std::make_shared<const model::Variant>(variant_of(reference));
         operation.reference_bound = bind(reference, load, wants, unsaid);
+        if (reference.entry == c->entry && same_text(builds_[reference.build], builds_[c->build]))
+            state->copies.insert(c->name);
     }
     add_group_axes(groups, out.axes);
     for (const auto& [file, said] : notes)

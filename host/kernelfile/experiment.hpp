@@ -73,7 +73,7 @@ public:
     std::vector<std::string> variants_of(const Wanted& wanted) const;
     /// Settings of --axis that something here uses.
     std::set<std::string> known_settings() const;
-    /// Settings that other files use are not for these where nothing here does.
+    /// Removes those of `settings`, which other files use, that nothing here uses.
     void leave_to_others(const std::set<std::string>& settings);
     /// Says more of a file whose arguments are known by now; what is said already wins.
     void describe(std::size_t file, const Description& more);

@@ -19,7 +19,7 @@ bool is_type(const std::string& text) { return model::data_type(text) || model::
 
 using Parts = std::vector<std::pair<std::string, Place>>;
 
-/// "rgb8", "rgba64f", "RGBA": what nobody would call an axis; nor "a8", where the sizes of an image follow.
+/// "rgb8", "rgba64f", "RGBA": unlikely names of an axis. So is "a8" before the sizes of an image.
 bool looks_like_format(const std::string& text, const std::string& behind) {
     static const std::regex format("(rgb|rgba|bgr|bgra|argb|abgr|depth)((8|16|32|64)[a-z]*)?|rg(8|16|32|64)[a-z]*",
                                    std::regex::icase),

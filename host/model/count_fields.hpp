@@ -123,6 +123,8 @@ void fields(V& v, T& c) {
     v.always("seconds", c.seconds, {"Of the processor, that the count took."});
     v.if_set("by_place", c.by_place, {"A work-item's place in the launch decides what it executes or accesses."});
     v.if_set("by_data", c.by_data, {"Something loaded decides what work-items execute or access."});
+    v.if_set("unlike_groups", c.unlike_groups,
+             {"At most this share of the groups executes something else than the counted ones, at 95 % confidence."});
     v.needed("operations", c.operations);
     v.always("global", c.global);
     v.always("constant", c.constant);

@@ -121,10 +121,11 @@ struct Counts {
     double items = 0, groups = 0;  ///< of the launch
     double group_items = 0;        ///< work-items per group
     double counted_groups = 0, counted_items = 0;
-    double seconds = 0;     ///< that the count took
-    bool bounded = true;    ///< whether the counted groups say something of the others
-    bool by_place = false;  ///< whether the work-item's place in the launch decides what it executes or accesses
-    bool by_data = false;   ///< whether something loaded does
+    double seconds = 0;        ///< that the count took
+    bool bounded = true;       ///< whether the counted groups say something of the others
+    bool by_place = false;     ///< whether the work-item's place in the launch decides what it executes or accesses
+    bool by_data = false;      ///< whether something loaded does
+    double unlike_groups = 0;  ///< share of the groups that may execute something else, at most, at 95 % confidence
 
     std::vector<OperationCount> operations{};
     Accesses global{}, constant{}, local{}, private_memory{};

@@ -72,8 +72,8 @@ std::vector<Figure> read_figures() {
         if (parts.size() == 1)
             section = parts[0];
         else
-            out.push_back({section, parts[0], parts[1], value_of(ways, parts[2], PerCycle::no),
-                           value_of(claims, parts[3]), parts[4]});
+            out.push_back({section, parts.at(0), parts.at(1), value_of(ways, parts.at(2), PerCycle::no),
+                           value_of(claims, parts.at(3)), parts.at(4)});
     }
     return out;
 }

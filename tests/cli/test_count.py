@@ -134,6 +134,18 @@ class Count(counting.CountTest):
         self.assertEqual((found["copy"]["groups"], found["copy"]["counted_groups"]), (256, 120))
         self.assertEqual(found["copy"]["items"], 65536)
 
+    def test_rare_groups_that_no_counted_one_is_like_are_told_in_the_record_and_beside_a_comparison(self):
+        """One group of 1,024 does most of the work, and the others alone were drawn."""
+        block = "/*cllab\narg b = zero:65536\nglobal 1048576\nlocal 64\n*/\n"
+        body = "{ const int i = get_global_id(0); float v = i; for (int t = 0; t < (%s); ++t) v = sqrt(v); b[i & 65535] = v; }\n"
+        (self.folder / "rare.cl").write_text(block + "kernel void rare(global int* b) " + body % "(get_group_id(0) & 1023) == 513 ? 5000 : 2"
+                                             + "kernel void even(global int* b) " + body % "4")
+        out, _ = self.lab("count", "rare.cl:rare", "--vs", "rare.cl:even", "--json", "c.jsonl")
+        rare, even = self.records("c.jsonl")
+        self.assertTrue(0.01 < rare["unlike_groups"] < 0.1, rare["unlike_groups"])
+        self.assertNotIn("unlike_groups", even)
+        self.assertRegex(" ".join(out.split()), r"Up to \d+ % of the groups may execute something else \(95 %\)\.")
+
     def test_groups_stand_for_a_launch_whose_work_grows_from_group_to_group(self):
         loads = self.of("grows", options=("--count-budget", "20"))["grows"]["global"]["loads"]
         self.assertEqual((loads["low"], loads["high"]), (1, 256))

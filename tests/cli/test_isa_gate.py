@@ -167,7 +167,7 @@ class Gate(LabTest):
         for text in wrong:
             (self.folder / "code.json").write_text(text)
             _, err = self.isa("k.cl", *self.targets, "--against", "code.json", status=2)
-            self.assert_one_sentence(err, "file 'code.json' (--against) is none that `cllab isa --save` wrote")
+            self.assert_one_sentence(err, "file 'code.json' (--against) was not written by `cllab isa --save`")
         self.assert_one_sentence(self.isa("k.cl", "--against", "none.json", status=2)[1], "'none.json' (--against) cannot be read")
         self.assertEqual(len(saved["kernels"]), len(self.made))
 

@@ -233,6 +233,13 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         circle = self.LINE.format("kernel k\nreference twin\nkernel twin\nreference k", "x[i]") + twin
         self.assertEqual([record["checked_by"] for record in self.check(circle)], ["only itself"] * 2)
 
+    def test_a_copy_of_the_kernel_in_another_file_is_no_reference(self):
+        line = self.LINE.format("reference other.cl:k", "x[i]")
+        (self.folder / "other.cl").write_text(self.LINE.format("", "x[i]") + "// the same\n")
+        self.assert_checked_by("only itself", line)
+        (self.folder / "other.cl").write_text(self.LINE.format("", "x[i] + 0"))
+        self.assert_checked_by("reference other_k", line)
+
     def test_a_permutation_of_inputs_that_the_results_do_not_depend_on_proves_nothing(self):
         self.assert_checked_by("only itself", self.LINE.format("relation same under permute x", "7"))
 

@@ -150,6 +150,7 @@ BOOST_AUTO_TEST_CASE(too_few_groups_bound_no_mean_unless_all_groups_are_alike) {
     j["by_place"] = false;
     c = read(j);
     BOOST_TEST(c.bounded);
+    BOOST_TEST(c.unlike_groups == 0);
     BOOST_TEST(c.instructions.known);
     BOOST_TEST(!c.reads.sectors.known);
     j["by_data"] = true;
@@ -158,6 +159,9 @@ BOOST_AUTO_TEST_CASE(too_few_groups_bound_no_mean_unless_all_groups_are_alike) {
 
 BOOST_AUTO_TEST_CASE(a_group_that_the_budget_ended_in_leaves_the_mean_open) {
     const auto six = Json::array({group(10), group(10), group(10), group(10), group(10), group(10)});
+    // Two pairs: a share of 78 % would have been missed once in twenty times.
+    BOOST_TEST(read(file(six, 100)).unlike_groups == 1 - std::sqrt(0.05), boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(read(file(six, 6)).unlike_groups == 0);
     auto j = file(six, 10);
     BOOST_TEST(read(j).instructions.known);
     j["ended"] = false;

@@ -108,8 +108,8 @@ std::vector<std::vector<std::string>> each_alone(const std::vector<std::string>&
 
 }  // namespace
 
-/// Kernel files of one experiment on their way to it: load() -> introspect() -> guess() -> make(). A file is an
-/// experiment of its own, but for those that are compared with each other.
+/// Kernel files on their way to an experiment: load() -> introspect() -> guess() -> make(). Each file is an experiment;
+/// files that --vs compares share one.
 struct Choice::Own {
     kernelfile::KernelFiles files;
     std::optional<Capture> capture{};
@@ -237,7 +237,7 @@ void Choice::Own::make(kernelfile::Wants wants, std::set<std::string>& taken) {
 
 namespace {
 
-/// An axis of --axis that no file but another one has is no axis of this file.
+/// Removes from each file the settings of --axis that only other files use.
 template <typename Owns>
 void share_out_axes(const Owns& owns) {
     for (const auto& one : owns) {

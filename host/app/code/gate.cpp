@@ -85,7 +85,7 @@ private:
         add(kernel, verdict(name, before.get<double>(), name == "occupancy" ? -more : more), "", name, before, now);
     }
 
-    /// Of one shape each loop; else only those that do the most work.
+    /// Compares each loop if both sides have as many, else only the loops that do the most work.
     void loops(const Json& kernel, const Json& before, const Json& now) {
         const auto &was = before.at("loops"), &is = now.at("loops");
         const bool alike = was.size() == is.size();
@@ -212,7 +212,7 @@ std::vector<Json> read_saved(const std::string& path) {
     } catch (const std::exception& e) {
         why = e.what();
     }
-    throw Error(Blame::usage, "file '", path, "' (--against) is none that `cllab isa --save` wrote: ", why);
+    throw Error(Blame::usage, "file '", path, "' (--against) was not written by `cllab isa --save`: ", why);
 }
 
 int status_of(const CodeReport& report) {

@@ -1,4 +1,4 @@
-// Machine code against what was saved of it, and against what is asked of it.
+// Compares machine code with saved figures and with conditions.
 #pragma once
 
 #include <map>

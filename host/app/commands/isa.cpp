@@ -199,13 +199,17 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
         columns.push_back({.title = code.column, .right = true});
     }
     for (const auto& same : grouped(codes, [](const CellCode& code) { return std::pair(code.id, code.where); })) {
+        const auto figures = mapped(same, figures_of);
         for (const char* name : {"registers", "spills", "loop", "code"}) {
             Strings cells{same.front().id, same.front().where, name};
             std::string before = "-";
             for (const auto& compiler : compilers) {
                 const auto code = std::ranges::find(same, compiler, &CellCode::column);
                 const bool there = code != same.end() && code->status == model::Status::ok;
-                const auto value = there ? figures_of(*code)["figures"][name].value("value", Json()) : Json();
+                const auto value =
+                    there
+                        ? figures[static_cast<std::size_t>(code - same.begin())]["figures"][name].value("value", Json())
+                        : Json();
                 const auto text = value.is_null() ? "-" : value.dump();
                 cells.push_back((text != "-" && before != "-" && text != before ? "* " : "") + text);
                 if (text != "-") before = text;

@@ -28,7 +28,7 @@ struct Clang {
 
     std::filesystem::path program, folder, library;  ///< folder: where the program is, behind symbolic links
     std::vector<std::string> words;  ///< as ChosenCompiler::words
-    int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang" that nobody chose, whose version is not asked
+    int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang", whose version was not asked
 
 private:
     std::vector<std::string> headers_of_another() const;

@@ -1,5 +1,7 @@
 #include "inspect/tools/kept_code.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -40,7 +42,7 @@ std::string state_of(const fs::path& file) {
                        fs::last_write_time(real, none).time_since_epoch().count());
 }
 
-/// A line that says what follows, then the binary. Of what is damaged nothing.
+/// One line of JSON, then the binary. unpacked() gives nothing for a damaged file.
 std::string packed(const OfflineCode& code) {
     const auto& [target, made_by, own_make] =
         std::tie(code.options.target, code.options.made_by, code.options.own_make);
@@ -84,9 +86,9 @@ OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<fs:
         std::ranges::any_of(options, [](const auto& option) { return option.starts_with("@"); }))
         return make();
     std::string all = version() + state_of("/proc/self/exe");
-    for (const char* variable :
-         {"LD_LIBRARY_PATH", "AMD_COMGR_OPTIONS", "IGC_EnvironmentOptions", "CCC_OVERRIDE_OPTIONS"})
-        all += concat("\n", std::getenv(variable) ? std::getenv(variable) : "");
+    for (auto** variable = environ; *variable; ++variable)  // those that change what a compiler does
+        for (const char* prefix : {"LD_LIBRARY_PATH=", "AMD_", "IGC_", "NEO", "CCC_", "CPATH=", "C_INCLUDE_PATH="})
+            if (std::string_view(*variable).starts_with(prefix)) all += concat("\n", *variable);
     for (const auto& tool : tools) all += '\n' + state_of(tool);
     for (const auto* words : {&key, &options})
         for (const auto& word : *words) all += '\0' + word;

@@ -277,7 +277,7 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
         if (result.expected) out = {result.by};
     // A reference of the same code says the same whatever it does.
     const auto* reference = seen_of_member(q, {q.reference, q.point, {}, {}});
-    const bool same_code = reference && !seen.code.empty() && reference->code == seen.code;
+    const bool same_code = q.reference_is_copy || (reference && !seen.code.empty() && reference->code == seen.code);
     if (!q.reference.empty() && q.reference != q.variant && !same_code)
         out.push_back("reference " + q.reference);
     else if (q.is_reference && out.empty() && !q.answer && (q.reference.empty() || q.reference == q.variant))

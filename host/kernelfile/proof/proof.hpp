@@ -44,6 +44,7 @@ public:
         std::uint64_t seed = 0;
         bool accumulates = false, random_inputs = false, is_reference = false;
         std::string reference{};               ///< name of the reference variant; empty: none
+        bool reference_is_copy = false;        ///< it has the same text, and is in another file
         bool reference_accumulates = false;    ///< else it leaves the same after any number of operations
         std::string text{};                    ///< path of its text: another one of the same variant is an earlier one
         std::optional<Answer> answer{};        ///< of the reference command, after one operation

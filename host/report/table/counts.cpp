@@ -213,15 +213,6 @@ void add_points(Table& table, const All& all) {
     for (const auto& axis : axes) table.text(axis, [&](const Counts& c) { return value_at(c.point, axis); });
 }
 
-/// Of the groups a share so large would have shown itself among the drawn pairs at 95 % confidence; 0 where all groups
-/// were counted, or cannot differ.
-double unlike(const Counts& c) {
-    constexpr double certain = 2, unseen = 0.05;
-    const double pairs = std::floor((c.counted_groups - certain) / 2);
-    const bool may_differ = c.counted_groups < c.groups && (c.by_place || c.by_data);
-    return may_differ && c.bounded && pairs >= 1 ? 1 - std::pow(unseen, 1 / pairs) : 0;
-}
-
 Table table_of(const All& all) {
     Table table(all);
     add_points(table, all);
@@ -229,8 +220,9 @@ Table table_of(const All& all) {
     table.text("work-items per group", [](const Counts& c) { return number(c.group_items); });
     table.text("groups counted",
                [](const Counts& c) { return fmt::format("{:.0f} of {:.0f}", c.counted_groups, c.groups); });
-    table.text("groups unlike the counted ones", unlike,
-               [](const Counts& c) { return fmt::format("at most {:.2g} % (95 %)", 100 * unlike(c)); });
+    table.text(
+        "groups unlike the counted ones", [](const Counts& c) { return c.unlike_groups; },
+        [](const Counts& c) { return fmt::format("at most {:.2g} % (95 %)", 100 * c.unlike_groups); });
     const auto is_several = [](const Counts& c) { return c.launch.empty() ? 0.0 : 1.0; };
     table.text("launch", is_several, [](const Counts& c) { return c.launch; });
     table.value("launches that execute the same", [](const Counts& c) { return c.launches > 1 ? c.launches : 0; });
