@@ -213,7 +213,7 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.lab(*run)
         points = lambda: sorted((r["id"], *r["point"].items()) for r in self.records())  # noqa: E731
         self.assertEqual(points(), [("aa_x", ("n", 64)), ("aa_x", ("n", 128)), ("bb_aa_x", ("m", 256)), ("c_aa_x", ("n", 8)), ("c_cl_aa_x", ("n", 16))])
-        # An axis of the command line is of those that have it; the others keep theirs.
+        # --axis sets the axis of the files that have it, and leaves the others as they are.
         self.lab(*run, "--axis", "m=512")
         self.assertEqual(points()[2], ("bb_aa_x", ("m", 512)))
         _, err = self.lab(*run, "--axis", "o=1", status=2)

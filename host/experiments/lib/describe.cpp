@@ -11,7 +11,7 @@ struct Line {
     bool is_property;  ///< of the axis or variant above it
 };
 
-/// Without empty lines and comments; what is indented by four goes on with the line above.
+/// Skips empty lines and comments. A line indented by four blanks continues the one above.
 std::vector<Line> lines_of(std::string_view text) {
     std::vector<Line> out;
     for (const auto& line : split(text, '\n')) {
