@@ -356,6 +356,14 @@ private:
 
 }  // namespace
 
+std::pair<std::string_view, std::string_view> family_parts(std::string_view text) {
+    constexpr std::string_view begin = "\n/* family\n";
+    const auto at = text.find(begin);
+    if (at == text.npos) return {text, {}};
+    const auto said = text.substr(at + begin.size());
+    return {text.substr(0, at), said.substr(0, said.find("*/"))};
+}
+
 std::vector<std::string> includes_of(std::string_view text) {
     std::vector<std::string> out;
     for (const auto& d : Scanner(text).scan().directives)

@@ -1,4 +1,4 @@
-// What a family is: its question, axes and variants from the text beside its file, and what makes its cells.
+// What a family is: its question, axes and variants from the last comment of its .cl, and what makes its cells.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_one_of(std::string_view name, const Names& names) {
 /// another word.
 Experiment described(const std::string& family, std::string_view text);
 
-/// The Experiment that host/experiments/<name>.txt describes, of cells that `setup` makes.
+/// The Experiment that cl/<name>.cl describes, of cells that `setup` makes.
 Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&));
 /// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, by the device and
 /// the variant's name or by the whole request; `setup` makes a cell of what they are.
