@@ -249,11 +249,10 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 Experiment describe() {
-    auto out = family("bandwidth", shape_of, setup);
-    out.metrics = {{"bandwidth", "B/s", Better::higher,
-                    [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
-    out.conclude = bandwidth_findings;
-    return out;
+    return family("bandwidth", shape_of, setup,
+                  {.metrics = {{"bandwidth", "B/s", Better::higher,
+                                [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}},
+                   .conclude = bandwidth_findings});
 }
 
 }  // namespace cllab::model::bandwidth_family

@@ -115,9 +115,6 @@ Setup setup(const Request& request, const Choice& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("batchnorm", choice_of, setup);
-    return out;
-}
+Experiment describe() { return family("batchnorm", choice_of, setup); }
 
 }  // namespace cllab::model::batchnorm_family

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "inspect/code/declared_work.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
 #include "model/hot.hpp"
 

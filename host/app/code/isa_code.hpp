@@ -9,7 +9,7 @@
 
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/hot.hpp"
 #include "model/plan.hpp"

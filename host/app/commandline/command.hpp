@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -113,5 +114,21 @@ void refuse_patterns(const Call& call, const std::string& about);
 
 /// Runs what the command line asks for; returns the exit status. Throws Error.
 int run_command_line(int argc, char** argv);
+
+// What `cllab help TOPIC` explains beside the commands: each topic fits a screen.
+inline std::size_t help_width = 100;  ///< columns of every page of the help, at most; main() knows the terminal
+
+struct Topic {
+    const char *name, *about;
+    std::string text() const;  ///< topics/NAME.txt
+};
+
+const std::vector<Topic>& topics();
+
+struct ExitStatus {
+    int status;
+    const char* meaning;
+};
+extern const std::vector<ExitStatus> exit_statuses;
 
 }  // namespace cllab::app

@@ -1,5 +1,3 @@
-#include "app/commandline/help.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

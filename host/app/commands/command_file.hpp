@@ -13,7 +13,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
+#include "app/commandline/rows.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"

@@ -13,7 +13,7 @@
 #include "app/choose/choice.hpp"
 #include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/commandline/groups.hpp"
+#include "app/commandline/rows.hpp"
 #include "app/commands.hpp"
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"

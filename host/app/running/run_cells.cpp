@@ -14,7 +14,7 @@
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/processes/watchdog.hpp"
+#include "app/processes/runner.hpp"
 #include "app/running/cross_check.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"

@@ -17,7 +17,6 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/source_lines.hpp"
 #include "model/hot.hpp"

@@ -132,14 +132,17 @@ Experiment described(const std::string& family, std::string_view text) {
                                                    : false;
         if (!known) throw Error(Blame::usage, family, ".cl: '", key, "' is no word of a family's description here");
     }
-    if (out.question.empty()) throw Error(Blame::usage, "cl/", family, ".cl has no comment /* family */ with a question");
+    if (out.question.empty())
+        throw Error(Blame::usage, "cl/", family, ".cl has no comment /* family */ with a question");
     for (auto& axis : out.axes) axis.may_be_auto = std::ranges::find(axis.values, "auto") != axis.values.end();
     return out;
 }
 
-Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&)) {
+Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&), Results results) {
     auto out = described(name, family_parts(embedded_kernel(name)).second);
     out.setup = setup;
+    out.metrics = std::move(results.metrics);
+    out.conclude = std::move(results.conclude);
     return out;
 }
 

@@ -11,7 +11,7 @@
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/isa/rules.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect::xe {
@@ -225,7 +225,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}, {"-cl-std=CL3.0", "-cl-std=CL3.0"}};
 
-const OfflineCompiler compiler{"Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe,
-                               compile, version, tools, additions};
+const OfflineCompiler compiler{
+    "Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe, compile, version,
+    tools,   additions};
 
 }  // namespace cllab::inspect::xe

@@ -5,7 +5,6 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
 
 namespace cllab::inspect::x86 {

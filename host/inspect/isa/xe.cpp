@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/intel.hpp"
-#include "inspect/isa/rules.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect::xe {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "core/lazy.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/tools/chosen_compiler.hpp"
+#include "inspect/tools/clang.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {

@@ -7,7 +7,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/binary/cpu_code.hpp"
-#include "inspect/code/declared_work.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/hot.hpp"
