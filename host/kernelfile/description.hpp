@@ -15,7 +15,6 @@
 #include "kernelfile/data/drawn_data.hpp"
 #include "kernelfile/expression.hpp"
 #include "model/experiment.hpp"
-#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 

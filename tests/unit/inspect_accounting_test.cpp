@@ -5,7 +5,7 @@
 
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_accounting)
 

@@ -1,6 +1,6 @@
-#include "app/screen/progress.hpp"
-
 #include <boost/test/unit_test.hpp>
+
+#include "app/screen/streams.hpp"
 
 BOOST_AUTO_TEST_SUITE(progress)
 

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "app/screen/devices_page.hpp"
+#include "app/screen/results.hpp"
 #include "core/text.hpp"
 #include "report/table/device_grid.hpp"
 #include "report/table/layout.hpp"

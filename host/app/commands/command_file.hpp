@@ -18,7 +18,6 @@
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "app/commands/command_file.hpp"
-#include "app/screen/devices_page.hpp"
+#include "app/screen/results.hpp"
 #include "device/driver_settings.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"

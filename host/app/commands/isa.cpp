@@ -15,7 +15,7 @@
 #include "app/code/isa_code.hpp"
 #include "app/commandline/rows.hpp"
 #include "app/commands.hpp"
-#include "app/screen/comparison.hpp"
+#include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"

@@ -13,7 +13,7 @@
 #include "app/files/baseline.hpp"
 #include "app/processes/runner.hpp"
 #include "core/phases.hpp"
-#include "model/regression.hpp"
+#include "model/comparison.hpp"
 
 namespace cllab::app {
 

@@ -9,7 +9,7 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/progress.hpp"
+#include "app/screen/streams.hpp"
 
 namespace cllab::app {
 

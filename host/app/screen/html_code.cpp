@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/code/isa_code.hpp"
-#include "app/screen/comparison.hpp"
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
@@ -19,7 +18,7 @@
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/source_lines.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 #include "report/records/json.hpp"
 
 namespace cllab::app {

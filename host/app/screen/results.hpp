@@ -2,6 +2,7 @@
 // with the code from their dumps and the profiles beside these; --markdown, --svg and --png: its table and its chart.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <iosfwd>
 #include <optional>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
+#include "device/session.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/html/page.hpp"
 #include "report/table/device_grid.hpp"
@@ -58,5 +61,31 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
 inline constexpr std::size_t most_cards = 60;  ///< of the page: different codes
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);
+
+// Two variants side by side: what the compiler made of them, and one loop of each aligned.
+/// A part of a cell's code, for people.
+struct CodePart {
+    std::string place;
+    inspect::Counts counts;
+    std::vector<inspect::Instruction> body;
+};
+/// The loop with the most work, or all of the code where it has none (FunctionStats::shown).
+CodePart shown_part(const inspect::FunctionStats& stats);
+CodePart hot_part(HotBody body);
+
+/// Registers, spills, counts of what is hot on both sides where that is known, else of one iteration of the loops shown
+/// (FunctionStats::shown), and the two bodies aligned; for a terminal with colours. `columns`: of the aligned lines,
+/// which are cut; 0: the left side at 44, the right one whole.
+std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns = 0);
+
+// What `cllab devices` prints of one device.
+struct DeviceRow {
+    model::Device facts;
+    device::TimerAudit timer;
+    std::size_t preferred_multiple = 0, sub_group = 0;
+    std::string binary, clock, trouble;  ///< trouble: why there is no timer and no binary
+};
+
+void print_device(std::ostream& out, const DeviceRow& row, const report::TableStyle& style);
 
 }  // namespace cllab::app

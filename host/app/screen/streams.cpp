@@ -1,12 +1,16 @@
 #include "app/screen/streams.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -190,5 +194,54 @@ unsigned page_width(unsigned otherwise) {
 }
 
 std::string wrapped_to_page(const std::string& text) { return report::fit(text, page_width(100)); }
+
+namespace {
+
+/// As a person would say it, in two digits: "4 s", "50 s", "3 min", "2 h".
+std::string about(double seconds) {
+    if (seconds < 10) return std::to_string(std::max(1, static_cast<int>(std::lround(seconds)))) + " s";
+    if (seconds < 95) return std::to_string(10 * std::lround(seconds / 10)) + " s";
+    if (seconds < 95 * 60) return std::to_string(std::lround(seconds / 60)) + " min";
+    return std::to_string(std::lround(seconds / 3600)) + " h";
+}
+
+}  // namespace
+
+std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device,
+                          const std::string& phase, double elapsed) {
+    auto out = "[" + std::to_string(done + 1) + "/" + std::to_string(cells) + "] " + id + " on " + printable(device) +
+               ": " + phase;
+    if (done > 0 && done < cells)
+        out += ", about " + about(elapsed / static_cast<double>(done) * static_cast<double>(cells - done)) + " left";
+    return out;
+}
+
+void Progress::phase(const model::Record& record, const char* phase) {
+    const auto now = Clock::now();
+    if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    last_id_ = record.id;
+    say_doing(progress_line(done_, cells_, record.id, record.device.name, phase, seconds_since(start_)));
+}
+
+void Timings::print(const Phases& of_cells) const {
+    const double wall = seconds_since(start_);
+    auto sum = phases_;
+    add(sum, of_cells);
+    const auto line = [&](std::string phase, double seconds) {
+        std::ranges::replace(phase, '_', ' ');
+        std::cerr << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%\n", phase, seconds, 100 * seconds / wall);
+    };
+    std::cerr << fmt::format("where {:.3f} s went\n  {:<16} {:>8} {:>6}\n", wall, "phase", "time [s]", "share");
+    for (const auto phase : all_phases)
+        if (sum.contains(phase)) line(name(phase), sum[phase]);
+    line("other", wall - total(sum));
+}
+
+Phases phases_of(const std::vector<model::Record>& records) {
+    Phases out;
+    for (const auto& record : records) add(out, record.phases);
+    return out;
+}
 
 }  // namespace cllab::app

@@ -12,7 +12,6 @@
 #include "inspect/code/code.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "model/experiment.hpp"
-#include "model/hot.hpp"
 #include "model/result.hpp"
 
 namespace cllab::inspect {

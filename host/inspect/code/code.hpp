@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/lazy.hpp"
+#include "core/parallel.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/tools/clang.hpp"
 #include "model/device.hpp"

@@ -14,7 +14,6 @@
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 #include "model/operation.hpp"
-#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 

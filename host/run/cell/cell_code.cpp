@@ -10,7 +10,7 @@
 #include "inspect/code/analysis.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 #include "model/work.hpp"
 #include "run/address_sampler.hpp"
 #include "run/cell/cell_state.hpp"
