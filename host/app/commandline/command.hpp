@@ -39,7 +39,7 @@ struct Manual {
     bool passes_on = false;  ///< what stands behind `--` is for another program
 };
 /// What commands/NAME.txt says: lines "Usage: ", "Arguments: " and "Summary: ", the paragraphs, and behind a line
-/// "Example:" the example.
+/// "Example:" the example. By its line "Place: " CMake puts the command among the others.
 Manual manual_of(const std::string& name);
 
 struct Command {
