@@ -21,6 +21,7 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "inspect/tools/tool.hpp"
+#include "json/read.hpp"
 #include "kernelfile/bound.hpp"
 #include "kernelfile/piece.hpp"
 #include "run/cell/operation.hpp"
@@ -155,8 +156,7 @@ void guess_here(const Task& task, const HandOver& hand_over) {
                 return SeenLaunch{.trouble = "the time for guesses is over"};
             return simulator.launch(task.path_of(kernel), kernel.said, small);
         };
-        hand_over(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))
-                      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        hand_over(json_text(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))));
     }
 }
 
@@ -358,8 +358,7 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
                 found = introspect(session, builds);
                 if (std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); })) break;
             }
-            for (const auto& one : found)
-                hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            for (const auto& one : found) hand_over(json_text(nlohmann::json(one)));
             for (const auto& line : listed) hand_over(line);
         },
         "while cllab built the kernel file to find its arguments", patience, patience);

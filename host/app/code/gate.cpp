@@ -265,7 +265,7 @@ int CodeGate::finish(const std::vector<CellCode>& codes, int failed) {
     std::ranges::transform(codes, std::back_inserter(report.kernels), figures_of);
     if (auto* saved = outputs_.file("--save")) {
         const Json whole{{"schema", 1}, {"record", "code file"}, {"cllab", version()}, {"kernels", report.kernels}};
-        saved->whole(whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        saved->whole(json_text(whole, 1) + "\n");
     }
     if (!before_.empty()) compare_code(report, before_, allowed_);
     if (!invocation_.expect.empty())
@@ -286,7 +286,7 @@ void CodeGate::write(const CodeReport& report) const {
             for (const auto& one : *list) {
                 Json line{{"schema", 1}, {"record", record}};
                 line.update(one);
-                json->line(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+                json->line(json_text(line));
             }
     if (auto* junit = outputs_.file("--junit")) junit->whole(junit_of(report));
     if (auto* sarif = outputs_.file("--sarif")) sarif->whole(sarif_of(report));

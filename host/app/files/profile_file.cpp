@@ -83,9 +83,7 @@ json parsed(const std::string& text) {
     }
     if (!profile.is_object()) unusable("is damaged: it is not a JSON object");
     if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
-        unusable("has schema " +
-                 (schema == profile.end() ? std::string("none")
-                                          : excerpt(schema->dump(-1, ' ', false, json::error_handler_t::replace))) +
+        unusable("has schema " + (schema == profile.end() ? std::string("none") : excerpt(json_text(*schema))) +
                  "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` makes it anew");
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
     return profile;

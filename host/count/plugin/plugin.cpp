@@ -19,6 +19,7 @@
 #include "count/plugin/launch_count.hpp"
 #include "count/plugin/oclgrind.hpp"
 #include "count/wave/requests.hpp"
+#include "json/read.hpp"
 
 namespace cllab::count {
 namespace {
@@ -353,8 +354,7 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
 void write_text(const std::filesystem::path& path, const Json& json) {
     const std::filesystem::path beside = path.string() + ".new";
     std::ofstream out(beside, std::ios::binary);
-    constexpr int no_indent = -1;
-    out << json.dump(no_indent, ' ', false, Json::error_handler_t::replace) << '\n';
+    out << json_text(json) << '\n';
     out.close();
     std::error_code ignored;  // who reads it is told of a file that is not there
     if (out) std::filesystem::rename(beside, path, ignored);

@@ -13,6 +13,7 @@
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
+#include "json/read.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -160,7 +161,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     a.summary = make_summary(a, facts);
     facts["summary"] = a.summary;
     // Names come out of the binary: bytes that are not UTF-8 are replaced, not thrown over.
-    a.stats = make_stats(a, facts, binary.size(), entry).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    a.stats = json_text(make_stats(a, facts, binary.size(), entry), 2) + "\n";
     return a;
 }
 

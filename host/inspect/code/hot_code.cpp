@@ -326,7 +326,7 @@ std::string marked_stats(const Analysis& analysis, const Hot& hot) {
     auto stats = parse_json<nlohmann::json>(analysis.stats);
     stats["hot"] = fields_json<nlohmann::json>(hot);
     stats["summary"] = stats.value("summary", "") + hot_summary(hot);
-    return stats.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_text(stats, 2) + "\n";
 }
 
 namespace {
