@@ -16,7 +16,7 @@ enum class Detail { screen, all };
 
 /// Options that belong together. Those used most come first and are what a screen shows.
 struct OptionGroup {
-    const char* title;
+    std::string title;
     Strings often, others;
 };
 /// An option stands in one group at most, whichever commands have it; the help has those in none at its end.
