@@ -9,7 +9,7 @@ quarter of an hour.
 CLLAB names the program, build/cllab unless set. --whole takes spaces of at most 150 points (a transpose, and few values of each axis of the
 other two kernels), which both tools measure to the end. The seconds of `tune` are those of the command, data, proofs and comparisons included;
 those of Kernel Tuner are of tune_kernel(), which compiles each point, runs it seven times and checks it against an answer; data and answer are
-not counted. Else the kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
+not counted, but in the seconds of processor, which are of the whole processes. Else the kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
 Kernel Tuner runs with its strategies random_sample and greedy_mls, and chooses by its own times. Its fastest point is then held against that of
 `cllab tune` by `cllab run --vs`: two files in which the axes are constants, in fresh processes that take turns. What either tool says of its
 times counts for nothing.
@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,12 @@ def at_point(text, point):
                 line = re.sub(rf"\{{{axis}\}}", str(value), line) if line.startswith("options") else re.sub(rf"\b{axis}\b(?! =)", str(value), line)
         lines.append(line)
     return "\n".join(lines) + "\n*/" + code
+
+
+def processor_seconds():
+    """Of the processes that have ended: on a machine with other work they say more than the clock."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def with_axes(text, values):
@@ -170,7 +177,7 @@ def point_text(point, tuned):
 
 def whole_spaces(args):
     """Every point of three spaces by both tools. Whether a point of Kernel Tuner's was faster."""
-    print("| space | points of `tune` | seconds | its winner | Kernel Tuner's points | seconds | its winner | that one takes |\n|---|---|---|---|---|---|---|---|")
+    print("| space | points of `tune` | seconds (of processor) | its winner | Kernel Tuner's points | seconds (of processor) | its winner | that one takes |\n|---|---|---|---|---|---|---|---|")
     lost = False
     for stem, axes in WHOLE.items():
         if args.only and stem not in args.only:
@@ -179,14 +186,19 @@ def whole_spaces(args):
             path = pathlib.Path(folder) / f"{stem}.cl"
             path.write_text(with_axes((FOLDER / f"{stem}.cl").read_text(), axes | (ON_GPU[stem] if args.device == "gpu" else {})))
             tuned = [axis for axis, values in axes_of(path.read_text()).items() if len(values) > 1]
+            used = [processor_seconds()]
             theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, 0, "brute_force", args.device)
+            used.append(processor_seconds())
             ours, tried, took = by_cllab(path, args.device, 0)
+            used.append(processor_seconds())
             found = held_against(path, theirs, ours, args.device, args.vs)
         lost = lost or bool(found and found["verdict"] == "faster")
-        print(f"| {stem} | {tried} | {took:.1f} | {point_text(ours, tuned)} | {their_points} | {their_seconds:.1f} | {point_text(theirs, tuned)} | {verdict(found)} |", flush=True)
+        their_used, our_used = used[1] - used[0], used[2] - used[1]
+        print(f"| {stem} | {tried} | {took:.1f} ({our_used:.1f}) | {point_text(ours, tuned)} | {their_points} | {their_seconds:.1f} ({their_used:.1f}) | "
+              f"{point_text(theirs, tuned)} | {verdict(found)} |", flush=True)
         with args.out.open("a") as out:
-            out.write(json.dumps({"space": stem, "ours": ours, "theirs": theirs, "points": tried, "seconds": took, "their_points": their_points,
-                                  "their_seconds": their_seconds, "comparison": found}) + "\n")
+            out.write(json.dumps({"space": stem, "ours": ours, "theirs": theirs, "points": tried, "seconds": took, "processor_seconds": our_used,
+                                  "their_points": their_points, "their_seconds": their_seconds, "their_processor_seconds": their_used, "comparison": found}) + "\n")
     return lost
 
 
