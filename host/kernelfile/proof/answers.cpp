@@ -40,7 +40,7 @@ std::string key_of(const std::vector<ArgumentArray>& arguments) {
     std::string all;
     for (const auto& a : arguments) {
         all += a.name + (a.comes_out ? " out" : "") + npy_header(a);
-        if (a.data) all += sha256_hex({reinterpret_cast<const char*>(a.data->data()), a.data->size()});
+        if (a.data) all += std::to_string(digest(*a.data));
     }
     return sha256_hex(all);
 }
