@@ -220,16 +220,13 @@ public:
         for (const auto& entry : entries_)
             if (entry.count == count && entry.seed == seed && entry.drawn == drawn && entry.type == type)
                 return entry.data;
-        // The oldest goes first: each may have gigabytes.
         const auto bytes = type.bytes_of(count);
-        for (bytes_ += bytes; bytes_ > most_bytes && !entries_.empty(); entries_.pop_front())
-            bytes_ -= entries_.front().data.size();
-        auto made = make();
-        if (bytes_ <= most_bytes)
-            entries_.push_back({type, count, seed, drawn, made});
-        else
-            bytes_ -= bytes;
-        return made;
+        if (bytes > most_bytes) return make();
+        // The oldest goes first: each may have gigabytes.
+        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().data.size();
+        bytes_ += bytes;
+        entries_.push_back({type, count, seed, drawn, make()});
+        return entries_.back().data;
     }
 
 private:
