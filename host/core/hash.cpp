@@ -1,9 +1,13 @@
 #include "core/hash.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
+#include <cstring>
+
+#include "core/parallel.hpp"
+#include "core/random.hpp"
 
 namespace cllab {
 namespace {
@@ -65,6 +69,24 @@ std::string sha256_hex(std::string_view bytes) {
     for (const auto word : state)
         for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 15];
     return hex;
+}
+
+std::uint64_t digest(std::span<const std::byte> bytes) {
+    constexpr std::size_t word_bytes = 8;
+    // A sum, so that it does not matter who adds which words. Each word is mixed with its place.
+    std::atomic<std::uint64_t> sum{bytes.size()};
+    in_parallel(bytes.size(), word_bytes * parallel_piece, [&](std::size_t begin, std::size_t end) {
+        std::uint64_t own = 0, word = 0;
+        std::size_t i = begin;
+        for (; i + word_bytes <= end; i += word_bytes) {
+            std::memcpy(&word, bytes.data() + i, word_bytes);
+            own += mix64(word ^ i * 0x9E3779B97F4A7C15ull);
+        }
+        word = 0;
+        if (i < end) std::memcpy(&word, bytes.data() + i, end - i);
+        sum += own + (i < end ? mix64(word ^ i * 0x9E3779B97F4A7C15ull) : 0);
+    });
+    return mix64(sum);
 }
 
 }  // namespace cllab

@@ -1,11 +1,18 @@
-// SHA-256 (FIPS 180-4), to name a source text in a record.
+// SHA-256 (FIPS 180-4), to name a source text in a record, and a faster one for much data.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace cllab {
 
 std::string sha256_hex(std::string_view bytes);  ///< 64 lower-case hex digits
+
+/// By all cores, at the speed of memory. Tells data apart that nobody made to be taken for other data: SHA-256 of 256 MB
+/// takes 1.5 s, and results are hashed at every verification.
+std::uint64_t digest(std::span<const std::byte> bytes);
 
 }  // namespace cllab

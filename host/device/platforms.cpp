@@ -31,6 +31,8 @@ constexpr cl_device_info nv_pci_domain_id = 0x400A;
 constexpr cl_device_info khr_uuid = 0x106A;
 constexpr cl_device_info khr_pci_bus_info = 0x410F;
 constexpr cl_device_info amd_topology = 0x4037;
+constexpr cl_device_info il_version = 0x105B;
+constexpr cl_device_info intel_sub_group_sizes = 0x4108;
 
 template <typename T>
 T query(const cl::Device& device, cl_device_info what, T otherwise) {
@@ -69,12 +71,13 @@ model::DeviceType type_of(cl_device_type type) {
     return model::DeviceType::other;
 }
 
-/// The UUID where the driver gives one, else the PCI address, else nothing.
-std::string identity_of(const cl::Device& device, const model::Device& facts) {
-    if (facts.has("cl_khr_device_uuid")) {
-        const auto uuid = uuid_text(query<std::array<unsigned char, 16>>(device, khr_uuid, {}));
-        if (!uuid.empty()) return uuid;
-    }
+/// The UUID, a query of the core from OpenCL 3.1 on; empty where the driver gives none.
+std::string uuid_of(const cl::Device& device, const model::Device& facts) {
+    if (!facts.has("cl_khr_device_uuid") && facts.device_version < "OpenCL 3.1") return {};
+    return uuid_text(query<std::array<unsigned char, 16>>(device, khr_uuid, {}));
+}
+
+std::string pci_of(const cl::Device& device, const model::Device& facts) {
     if (facts.has("cl_khr_pci_bus_info")) {
         const auto none = ~0u;
         const auto at = query<std::array<cl_uint, 4>>(device, khr_pci_bus_info, {none, none, none, none});
@@ -157,7 +160,11 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     out.local_is_dedicated = query<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE, 0) == CL_LOCAL;
     out.little_endian = query<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE, CL_TRUE) == CL_TRUE;
     out.unified_memory = query<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
-    out.identity = identity_of(device, out);
+    out.pci = pci_of(device, out);
+    const auto uuid = uuid_of(device, out);
+    out.identity = uuid.empty() ? out.pci : uuid;
+    out.il_versions = text(device, il_version);
+    if (out.has("cl_intel_required_subgroup_size")) device.getInfo(intel_sub_group_sizes, &out.sub_group_sizes);
     set_last_level(device, out);
     out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
     return out;
@@ -322,6 +329,17 @@ std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, mo
     return candidates.front();
 }
 
+/// "uuid:" and its hexadecimal digits, with or without dashes; "pci:" and an address, with or without its domain.
+bool is_at(const model::Device& device, const std::string& wanted) {
+    if (wanted.starts_with("uuid:")) {
+        auto digits = wanted.substr(5);
+        std::erase(digits, '-');
+        return device.identity == "UUID " + digits;
+    }
+    const auto address = wanted.substr(4);
+    return !device.pci.empty() && (device.pci == "PCI " + address || device.pci == "PCI 0000:" + address);
+}
+
 std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, const std::string& selector,
                                      const std::function<bool(std::size_t)>& trusted) {
     const auto wanted = lower(selector);
@@ -333,6 +351,11 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
             throw Error(Blame::environment, "no device matches '" + selector + "', because none here is of type " +
                                                 wanted + "; " + there_are(devices));
         return {*found};
+    }
+    if (wanted.starts_with("uuid:") || wanted.starts_with("pci:")) {
+        const auto matches = places_where(devices, [&](const auto& device) { return is_at(device, wanted); });
+        if (matches.empty()) no_match(devices, selector);
+        return matches;
     }
     const auto parts = split(wanted, ':');
     const bool numeric = parts.size() <= 2 &&

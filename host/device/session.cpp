@@ -271,7 +271,7 @@ cl::Buffer GuardedBuffer::part(std::size_t origin_bytes, std::size_t size_bytes)
 }
 
 bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {
-    return fenced_ && std::memcmp(fenced_->pages() + before_, contents.data(), contents.size()) == 0;
+    return fenced_ && equal_bytes({fenced_->pages() + before_, contents.size()}, contents);
 }
 
 void GuardedBuffer::arm(std::uint64_t seed) {

@@ -49,6 +49,9 @@ struct Device {
     std::set<std::string> extensions;
     int compute_capability = 0;  ///< NVIDIA: 90 for sm_90; 0 elsewhere
     std::string identity;        ///< UUID or PCI address where given, else empty
+    std::string pci;             ///< "PCI 0000:3b:00.0" where given, else empty
+    std::string il_versions;     ///< of intermediate languages: "SPIR-V_1.2 SPIR-V_1.0"; empty: none
+    std::vector<std::size_t> sub_group_sizes;  ///< that the device says its kernels may have; empty: it does not say
 
     bool is_gpu() const { return type == DeviceType::gpu; }
     bool is_cpu() const { return type == DeviceType::cpu; }

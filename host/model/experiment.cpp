@@ -16,7 +16,9 @@ std::byte poison_byte(std::uint64_t seed, std::size_t index) {
     return static_cast<std::byte>(poison_word(seed, index / 8) >> (index % 8 * 8) & 0xFF);
 }
 
-void poison(std::span<std::byte> bytes, std::uint64_t seed) { fill_mixed(bytes, mix64(seed)); }
+void poison(std::span<std::byte> bytes, std::uint64_t seed, std::size_t at) {
+    fill_mixed(bytes, mix64(seed) + at / 8 * 0x9E3779B97F4A7C15ull);
+}
 
 bool Buffers::untouched(std::string_view name, std::size_t i) const {
     const auto bytes = as<std::byte>(name);

@@ -201,7 +201,8 @@ public:
 
 /// Poison for a buffer: position-dependent bytes, so that neither a constant nor a shifted copy passes for it.
 std::byte poison_byte(std::uint64_t seed, std::size_t index);
-void poison(std::span<std::byte> bytes, std::uint64_t seed);
+/// Fills with the poison of a buffer's bytes from `at`, a multiple of eight.
+void poison(std::span<std::byte> bytes, std::uint64_t seed, std::size_t at = 0);
 
 /// The first difference from the reference in words ("dst[17]: 3, expected 4"), or nothing.
 using Check = std::function<std::optional<std::string>(const Buffers&)>;

@@ -124,7 +124,7 @@ struct Timing {
     double median = 0, low = 0, high = 0, min = 0, q1 = 0, q3 = 0, mad = 0;
     unsigned n = 0;               ///< samples
     unsigned per_sample = 1;      ///< operations in one sample
-    std::string stop_reason;      ///< "precise", "noise-floor", "timeout", "cap"
+    std::string stop_reason;      ///< "precise", "noise-floor", "timeout", "cap", "cut"
     std::string clock;            ///< "event" or "host"
     std::string cache;            ///< "hot", "cold", "rotate"
     unsigned sets = 1;            ///< of buffers used in turn; more than 1 only when the cache state is "rotate"

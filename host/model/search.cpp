@@ -187,7 +187,7 @@ Screening Search::found() const {
     Screening out;
     out.tried = entries_.size();
     out.known = known_;
-    if (space_.all) out.possible = named_.size();
+    out.possible = possible();
     for (const auto& [resolved, entry] : entries_)
         if (entry.seconds) out.ranked.emplace_back(entry.point, *entry.seconds);
     std::ranges::stable_sort(out.ranked, [](const auto& a, const auto& b) { return a.second < b.second; });

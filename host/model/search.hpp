@@ -56,8 +56,8 @@ struct Screening {
     /// Every point that has a time, fastest first, each once. The time is what it would be beside the fastest one.
     std::vector<std::pair<Point, double>> ranked;
     std::size_t tried = 0;                  ///< different points
-    std::size_t known = 0;                  ///< of them: earlier
-    std::optional<std::size_t> possible{};  ///< different points that the device can do; nothing: too many to list
+    std::size_t known = 0;                  ///< Search::known()
+    std::optional<std::size_t> possible{};  ///< Search::possible()
 
     bool is_exhaustive() const { return tried == possible; }
 };
@@ -79,6 +79,9 @@ public:
     void run();
     const std::optional<std::pair<Point, double>>& best() const { return best_; }
     std::size_t tried() const { return entries_.size(); }
+    std::size_t known() const { return known_; }  ///< of them: earlier
+    /// Different points that the device can do; nothing: too many to list.
+    std::optional<std::size_t> possible() const { return space_.all ? std::optional(named_.size()) : std::nullopt; }
     Screening found() const;
 
 private:

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/hash.hpp"
-#include "core/random.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -194,17 +192,8 @@ private:
         return static_cast<std::size_t>(found - setup_.args.begin());
     }
 
-    /// At the speed of memory: files have gigabytes.
     std::size_t digest(const SharedBytes& data) const {
-        if (!data || contents_ == Contents::left_out) return 0;
-        const auto& bytes = *data;
-        std::uint64_t out = bytes.size();
-        for (std::size_t i = 0; i < bytes.size(); i += sizeof out) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
-            out = mix64(out ^ word) + i;
-        }
-        return out;
+        return data && contents_ == Contents::taken ? cllab::digest(*data) : 0;
     }
 
     void argument(const Input& a) { all("input ", a.data.size(), digest(a.data)); }

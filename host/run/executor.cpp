@@ -282,6 +282,17 @@ void refer(const Running& run, Cells& cells) {
     }
 }
 
+/// Of a screening, ends the cells that take more than twice as long as the fastest.
+void cut_slow(const Running& run, const Cells& cells, std::vector<std::size_t>& active) {
+    double fastest = run.request.settings.fastest_seconds;
+    for (const auto& cell : cells)
+        if (const double typical = cell.sampling->typical_seconds(); typical > 0)
+            fastest = fastest > 0 ? std::min(fastest, typical) : typical;
+    if (fastest <= 0) return;
+    for (const auto i : active) cells[i].sampling->cut(fastest);
+    std::erase_if(active, [&](std::size_t i) { return !cells[i].sampling->lacks_samples(); });
+}
+
 }  // namespace
 
 void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
@@ -295,6 +306,8 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
             run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
             return !cells[i].sampling->sample(round);
         });
+        constexpr unsigned first_samples = 3;
+        if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(run, cells, active);
         // ABBA: who goes first, and after whom, evens out.
         std::ranges::reverse(active);
         yardsticks.sample();

@@ -40,6 +40,11 @@ struct Settings {
     /// The run continues another one on the device: the timer audit and the warm-up still hold (host/README.md, rules 2
     /// and 4).
     bool goes_on = false;
+    /// It is to be seen which cells are the fastest, and those are proved and measured once more: one input, no
+    /// launches that only a wrong kernel has to fear, and no more samples of a cell that takes twice as long as the
+    /// fastest.
+    bool screening = false;
+    double fastest_seconds = 0;  ///< of a screening: the least an operation took in an earlier run; 0: nobody knows
     std::optional<Clock::time_point> ends;  ///< what comparison would begin later is left out
     /// Whether the inputs are restored before each timed operation of a kernel that works in place, outside its time.
     /// Nothing: the run decides.
@@ -82,10 +87,11 @@ struct RunRequest {
 /// the list has a name for each member.
 template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
-#define CLLAB_FIELDS                                                                                                 \
-    seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv,   \
-        run, arrangement, goes_on, ends, fresh_data, hot_seconds, core_models, tool_seconds, small_groups, cache,    \
-        count_above, energy, steps, read_code, builds_ahead, limits, judge, name_limit
+#define CLLAB_FIELDS                                                                                               \
+    seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
+        run, arrangement, goes_on, screening, fastest_seconds, ends, fresh_data, hot_seconds, core_models,         \
+        tool_seconds, small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge,     \
+        name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };
     each(CLLAB_FIELDS);

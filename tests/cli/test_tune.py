@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The search of `cllab tune` as a user meets it: what a line `where` leaves out, what a budget leaves untried, and what a file of records saves."""
+import json
 import re
 import signal
 import time
@@ -137,6 +138,23 @@ class Budget(KernelFileTest):
         self.assertIn("interrupted", err)
 
 
+class Search(KernelFileTest):
+    def test_it_takes_one_input_and_ends_at_what_takes_twice_as_long_as_the_fastest_which_the_finals_prove_with_two(self):
+        self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per = 1\naxis slow tune = 1, 4000").replace("-DPER={per}", "-DPER={per} -DSLOW={slow}").replace(
+            "dst[i + j] = 2 * src[i + j];", "{ float x = src[i + j]; for (int k = 0; k < SLOW; ++k) x = sqrt(x + 1); dst[i + j] = SLOW > 1 ? 2 * src[i + j] + (x < 0) : 2 * src[i + j]; }").replace(
+            "local l", "local l\nkernel scale\nreference plain") + "__kernel void plain(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 2 * src[i]; }\n")
+        out, _ = self.lab("tune", "t.cl:scale", *QUICK, "--axis", "l=64", "--json", "r.jsonl")
+        records = cells(self.records())
+        search, finals = records[:2], records[2:]
+        for r in search:
+            self.assertEqual((r["status"], r["checked_by"]), ("ok", "reference plain, one input"), r)
+            cut = [w for w in r["warnings"] if w.startswith("cut: its first samples took at least ")]
+            self.assertEqual((len(cut), r["time"]["stop_reason"] == "cut"), (1, True) if r["point"]["slow"] > 1 else (0, False), r)
+        self.assertEqual({r["checked_by"] for r in finals}, {"reference plain"})
+        self.assertRegex(out, "all tried; 2 have a time")
+        self.assertNotIn("--axis slow=4000", out)
+
+
 class Resume(KernelFileTest):
     def tune(self, *more):
         out, _ = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", *more)
@@ -157,6 +175,25 @@ class Resume(KernelFileTest):
         measured = [(r["point"]["l"], r["point"]["per"]) for r in cells(new)]
         self.assertEqual({p for p in measured[:6] if p[1] in (1, 2)}, set())
         self.assertEqual(len(measured), 6 + 1 + 6)
+
+    def test_it_goes_on_after_a_kill_in_the_middle_of_a_record(self):
+        self.write(MANY)
+        few = ("--axis", "a=1:20:+1", "--axis", "b=1", "--axis", "per=1,2,4")
+        process = self.start("tune", "t.cl", *QUICK, *few, "--strategy", "all", "--json", "r.jsonl")
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not ((self.folder / "r.jsonl").exists() and len((self.folder / "r.jsonl").read_text().splitlines()) >= 5):
+            time.sleep(0.02)
+        process.kill()
+        process.communicate(timeout=120)
+        text = (self.folder / "r.jsonl").read_text()
+        (self.folder / "r.jsonl").write_text(text[:-40])
+        kept = text[:-40].count("\n")
+        out, known = self.tune(*few, "--strategy", "all")
+        self.assertTrue(0 < known <= kept, out)
+        self.assertRegex(words(out), r"60 points of per, a all tried; \d+ of them earlier")
+        lines = (self.folder / "r.jsonl").read_text().splitlines()
+        measured = [tuple(sorted(r["point"].items())) for r in cells([json.loads(line) for n, line in enumerate(lines) if n != kept])]
+        self.assertEqual(len(set(measured)), 60)
 
     def test_other_text_options_and_arguments_are_measured_anew(self):
         self.write(SCALE)

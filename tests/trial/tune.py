@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""The fastest point that `cllab tune` finds in a time, against those that Kernel Tuner finds in the same time. Takes a quarter of an hour.
+"""The fastest point that `cllab tune` finds, against those of Kernel Tuner: of whole spaces and their wall time, or in the same time. Takes a
+quarter of an hour.
 
-    python3 -m venv ~/kt && ~/kt/bin/pip install kernel_tuner pyopencl numpy
+    python3 -m venv ~/kt && ~/kt/bin/pip install kernel_tuner==1.5.0 pyopencl numpy
+    tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --whole --out whole.jsonl
     tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --budgets 15 30 60 --out tune.jsonl
 
-CLLAB names the program, build/cllab unless set. The kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling
-and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
+CLLAB names the program, build/cllab unless set. --whole takes spaces of at most 150 points (a transpose, and few values of each axis of the
+other two kernels), which both tools measure to the end. The seconds of `tune` are those of the command, data, proofs and comparisons included;
+those of Kernel Tuner are of tune_kernel(), which compiles each point, runs it seven times and checks it against an answer; data and answer are
+not counted, but in the seconds of processor, which are of the whole processes. Else the kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
 Kernel Tuner runs with its strategies random_sample and greedy_mls, and chooses by its own times. Its fastest point is then held against that of
 `cllab tune` by `cllab run --vs`: two files in which the axes are constants, in fresh processes that take turns. What either tool says of its
 times counts for nothing.
@@ -18,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,7 +30,15 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLLAB = os.environ.get("CLLAB", str(SOURCE / "build" / "cllab"))
-KERNELS = sorted((SOURCE / "tests" / "trial" / "tune").glob("*.cl"))
+FOLDER = SOURCE / "tests" / "trial" / "tune"
+KERNELS = [FOLDER / "product.cl", FOLDER / "stencil.cl"]
+# The values of the axes of a whole space, and the sizes on a GPU.
+WHOLE = {
+    "transpose": {},
+    "product": {"lx": "4, 8, 16, 32", "ly": "4, 8", "tx": "1, 2, 4", "ty": "1, 2, 4", "u": "1, 4", "near": "0, 1"},
+    "stencil": {"lx": "16, 32, 64", "ly": "1, 4, 8", "v": "1, 2, 4, 8", "r": "1, 4", "shared": "0, 1"},
+}
+ON_GPU = {"transpose": {"n": "8192"}, "product": {"n": "1536"}, "stencil": {"w": "8192", "h": "8192"}}
 STRATEGIES = ["random_sample", "greedy_mls"]
 
 
@@ -48,12 +61,26 @@ def at_point(text, point):
     return "\n".join(lines) + "\n*/" + code
 
 
+def processor_seconds():
+    """Of the processes that have ended: on a machine with other work they say more than the clock."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def with_axes(text, values):
+    """The file with other values of these axes."""
+    for axis, new in values.items():
+        text = re.sub(rf"^(axis {axis} (?:tune )?= ).+$", rf"\g<1>{new}", text, flags=re.M)
+    return text
+
+
 def by_cllab(path, device, budget):
-    """The chosen point, how many were measured, and the seconds it took."""
+    """The chosen point, how many were measured, and the seconds it took. No budget: the whole space."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
-        out = subprocess.run([CLLAB, "tune", path, "--device", device, "--budget", str(budget), "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True,
-                             env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache"}).stdout
+        search = ["--budget", str(budget)] if budget else ["--strategy", "all"]
+        out = subprocess.run([CLLAB, "tune", path, "--device", device, *search, "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True,
+                             env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache", "CUDA_CACHE_PATH": f"{folder}/cuda"}).stdout
         took = time.monotonic() - start
         records = [json.loads(line) for line in open(f"{folder}/r.jsonl")]
     point = {axis: values[0] for axis, values in axes_of(path.read_text()).items()}
@@ -62,10 +89,13 @@ def by_cllab(path, device, budget):
     return point, len({tuple(r["point"].items()) for r in records if "record" not in r}), took
 
 
-def run_kernel_tuner(path, budget, strategy):
+def run_kernel_tuner(path, budget, strategy, device):
     """In the Python that has it: one JSON line."""
     import kernel_tuner
     import numpy
+    import pyopencl
+    kind = {"cpu": pyopencl.device_type.CPU, "gpu": pyopencl.device_type.GPU}[device]
+    platform = next(n for n, p in enumerate(pyopencl.get_platforms()) if any(d.type & kind for d in p.get_devices()))
     text = pathlib.Path(path).read_text()
     axes = axes_of(text)
     wheres = re.findall(r"^where (.+)$", text, re.M)
@@ -83,27 +113,33 @@ def run_kernel_tuner(path, budget, strategy):
         name, n = "product", fixed["n"]
         arguments = [random.random(n * n, dtype=numpy.float32), random.random(n * n, dtype=numpy.float32), numpy.zeros(n * n, numpy.float32)]
         size, x, y, answer = (n, n), "TX", "TY", (arguments[0].reshape(n, n) @ arguments[1].reshape(n, n)).ravel()
+    elif "transpose" in path:
+        name, n = "transpose", fixed["n"]
+        arguments = [random.random(n * n, dtype=numpy.float32), numpy.zeros(n * n, numpy.float32)]
+        size, answer = (n, n), arguments[0].reshape(n, n).T.copy().ravel()
     else:
         name, w, h = "stencil", fixed["w"], fixed["h"]
         plane = random.random((h + 2, w + 2), dtype=numpy.float32)
         arguments = [plane.ravel(), numpy.zeros(w * h, numpy.float32)]
         size, x, y = (w, h), "V", "R"
         answer = sum((2 if dx == 1 else 1) * plane[dy:dy + h, dx:dx + w] for dy in range(3) for dx in range(3)).ravel()
+    grid = {"grid_div_x": ["BX"], "grid_div_y": ["BX"], "block_size_names": ["BX", "BY"]} if name == "transpose" else {
+        "grid_div_x": ["LX", x], "grid_div_y": ["LY", y], "block_size_names": ["LX", "LY"]}
+    search = {"strategy": strategy, "strategy_options": {"time_limit": budget, "max_fevals": 100000}} if budget else {}
     start = time.monotonic()
     results, _ = kernel_tuner.tune_kernel(
-        name, code, size, arguments, tuned, grid_div_x=["LX", x], grid_div_y=["LY", y], block_size_names=["LX", "LY"], restrictions=[upper(w) for w in wheres],
-        answer=[None] * (len(arguments) - 1) + [answer], atol=1e-2, lang="OpenCL", strategy=strategy, strategy_options={"time_limit": budget, "max_fevals": 100000},
-        compiler_options=[f"-D{axis.upper()}={value}" for axis, value in fixed.items()], quiet=True)
+        name, code, size, arguments, tuned, **grid, **search, restrictions=[upper(w) for w in wheres], platform=platform,
+        answer=[None] * (len(arguments) - 1) + [answer], atol=1e-2, lang="OpenCL", compiler_options=[f"-D{axis.upper()}={value}" for axis, value in fixed.items()], quiet=True)
     took = time.monotonic() - start
     timed = [r for r in results if isinstance(r["time"], float)]
     best = min(timed, key=lambda r: r["time"])
     print("RESULT " + json.dumps({"point": fixed | {axis.lower(): int(best[axis]) for axis in tuned}, "points": len(results), "seconds": took}))
 
 
-def by_kernel_tuner(python, path, budget, strategy):
+def by_kernel_tuner(python, path, budget, strategy, device):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy], capture_output=True, text=True, cwd=folder,
-                              env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache"})
+        done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy, device], capture_output=True, text=True, cwd=folder,
+                              env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache", "CUDA_CACHE_PATH": f"{folder}/cuda"})
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
     if done.returncode or not line:
         sys.exit(f"Kernel Tuner failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
@@ -127,30 +163,69 @@ def held_against(path, theirs, ours, device, seconds):
     return comparison
 
 
+def verdict(found):
+    """How long Kernel Tuner's point takes beside that of `tune`, in words."""
+    if not found:
+        return "the same point"
+    ratio = found["ratio"]
+    return f"{ratio['ratio']:.2f} times as long" + (f" ({ratio['low']:.2f} to {ratio['high']:.2f})" if "low" in ratio else "") + f", {found['verdict']}"
+
+
+def point_text(point, tuned):
+    return " ".join(f"{axis}={point[axis]}" for axis in tuned)
+
+
+def whole_spaces(args):
+    """Every point of three spaces by both tools. Whether a point of Kernel Tuner's was faster."""
+    print("| space | points of `tune` | seconds (of processor) | its winner | Kernel Tuner's points | seconds (of processor) | its winner | that one takes |\n|---|---|---|---|---|---|---|---|")
+    lost = False
+    for stem, axes in WHOLE.items():
+        if args.only and stem not in args.only:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / f"{stem}.cl"
+            path.write_text(with_axes((FOLDER / f"{stem}.cl").read_text(), axes | (ON_GPU[stem] if args.device == "gpu" else {})))
+            tuned = [axis for axis, values in axes_of(path.read_text()).items() if len(values) > 1]
+            used = [processor_seconds()]
+            theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, 0, "brute_force", args.device)
+            used.append(processor_seconds())
+            ours, tried, took = by_cllab(path, args.device, 0)
+            used.append(processor_seconds())
+            found = held_against(path, theirs, ours, args.device, args.vs)
+        lost = lost or bool(found and found["verdict"] == "faster")
+        their_used, our_used = used[1] - used[0], used[2] - used[1]
+        print(f"| {stem} | {tried} | {took:.1f} ({our_used:.1f}) | {point_text(ours, tuned)} | {their_points} | {their_seconds:.1f} ({their_used:.1f}) | "
+              f"{point_text(theirs, tuned)} | {verdict(found)} |", flush=True)
+        with args.out.open("a") as out:
+            out.write(json.dumps({"space": stem, "ours": ours, "theirs": theirs, "points": tried, "seconds": took, "processor_seconds": our_used,
+                                  "their_points": their_points, "their_seconds": their_seconds, "their_processor_seconds": their_used, "comparison": found}) + "\n")
+    return lost
+
+
 def main():
     if sys.argv[1:2] == ["--worker"]:
-        return run_kernel_tuner(sys.argv[2], float(sys.argv[3]), sys.argv[4])
+        return run_kernel_tuner(sys.argv[2], float(sys.argv[3]), sys.argv[4], sys.argv[5])
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--kernel-tuner", required=True, metavar="PYTHON", help="a Python that has kernel_tuner and pyopencl")
+    parser.add_argument("--whole", action="store_true", help="every point of three spaces")
+    parser.add_argument("--only", nargs="+", choices=list(WHOLE), help="with --whole: these of them")
     parser.add_argument("--budgets", type=float, nargs="+", default=[15, 30, 60], help="seconds")
     parser.add_argument("--vs", type=float, default=20, help="seconds of each comparison")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
+    if args.whole:
+        sys.exit(whole_spaces(args))
     print("| kernel | budget | points of `tune` | Kernel Tuner's strategy | its points | its fastest point takes |\n|---|---|---|---|---|---|")
     lost = False
     for path in KERNELS:
         for budget in args.budgets:
             ours, tried, took = by_cllab(path, args.device, budget)
             for strategy in STRATEGIES:
-                theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, budget, strategy)
+                theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, budget, strategy, args.device)
                 found = held_against(path, theirs, ours, args.device, args.vs)
-                said = "the same point"
-                if found:
-                    ratio = found["ratio"]
-                    said = f"{ratio['ratio']:.2f} times as long" + (f" ({ratio['low']:.2f} to {ratio['high']:.2f})" if "low" in ratio else "") + f", {found['verdict']}"
-                    lost = lost or found["verdict"] == "faster"
-                print(f"| {path.stem} | {budget:g} s | {tried} | {strategy} | {their_points} | {said} |", flush=True)
+                lost = lost or bool(found and found["verdict"] == "faster")
+                print(f"| {path.stem} | {budget:g} s | {tried} | {strategy} | {their_points} | {verdict(found)} |", flush=True)
                 with args.out.open("a") as out:
                     out.write(json.dumps({"kernel": path.stem, "budget": budget, "strategy": strategy, "ours": ours, "theirs": theirs, "points": tried, "seconds": took,
                                           "their_points": their_points, "their_seconds": their_seconds, "comparison": found}) + "\n")

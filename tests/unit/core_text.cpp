@@ -1,9 +1,11 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/hash.hpp"
 #include "core/kernel_text.hpp"
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 
@@ -134,6 +136,41 @@ BOOST_AUTO_TEST_CASE(sha256_gives_the_digests_of_the_standard) {
                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     BOOST_TEST(sha256_hex(std::string(1'000'000, 'a')) ==
                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+BOOST_AUTO_TEST_CASE(random_numbers_are_those_published_for_splitmix64) {
+    const auto numbers = [](std::uint64_t seed) {
+        std::vector<std::uint64_t> out;
+        for (std::uint64_t i = 0; i < 3; ++i) out.push_back(mix64(seed + i * 0x9E3779B97F4A7C15ull));
+        return out;
+    };
+    BOOST_TEST((numbers(0) == std::vector<std::uint64_t>{0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F}));
+    BOOST_TEST((numbers(1234567) ==
+                std::vector<std::uint64_t>{6457827717110365317u, 3203168211198807973u, 9817491932198370423u}));
+    Random random(5), ahead(5);
+    ahead.skip(1000);
+    for (int i = 0; i < 1000; ++i) random();
+    BOOST_TEST(random() == ahead());
+}
+
+BOOST_AUTO_TEST_CASE(a_digest_tells_changes_of_a_bit_of_places_and_of_lengths) {
+    std::vector<std::byte> data(3 * 8 * parallel_piece + 5);
+    fill_random(data, 3);
+    std::set<std::uint64_t> seen{digest(data)};
+    BOOST_TEST(seen.count(digest(std::vector<std::byte>(data))) == 1u);
+    for (std::size_t at = 0; at < data.size(); at += parallel_piece + 1) {
+        data[at] ^= std::byte{1};
+        seen.insert(digest(data));
+        data[at] ^= std::byte{1};
+    }
+    const auto changed = data.size() / (parallel_piece + 1) + 1;
+    data.back() ^= std::byte{128};
+    seen.insert(digest(data));
+    data.back() ^= std::byte{128};
+    std::swap_ranges(data.begin(), data.begin() + 8, data.begin() + 16);
+    seen.insert(digest(data));
+    for (const std::size_t length : {0, 1, 7, 8, 9}) seen.insert(digest(std::vector<std::byte>(length)));
+    BOOST_TEST(seen.size() == 1 + changed + 1 + 1 + 5);
 }
 
 BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_a_shorter_fill_is_a_prefix_of_a_longer_one) {

@@ -32,11 +32,19 @@ model::Device make(const char* selector, const char* name, const char* platform,
     return d;
 }
 
+model::Device at(model::Device device, const char* identity, const char* pci) {
+    device.identity = identity;
+    device.pci = pci;
+    return device;
+}
+
 const std::vector<model::Device> bench{
     make("0:0", "cpu-haswell-AMD EPYC", "Portable Computing Language", DeviceType::cpu, Implementation::pocl),
     make("1:0", "llvmpipe (LLVM 15)", "rusticl", DeviceType::cpu, Implementation::rusticl),
-    make("2:0", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia),
-    make("2:1", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia),
+    at(make("2:0", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia), "UUID 0af1",
+       "PCI 0000:3b:00.0"),
+    at(make("2:1", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia), "UUID 0af2",
+       "PCI 0001:3b:00.0"),
 };
 
 std::vector<std::size_t> pick(const std::vector<std::string>& selectors, std::set<std::size_t> distrusted = {}) {
@@ -75,6 +83,15 @@ BOOST_AUTO_TEST_CASE(part_of_a_name_matches_without_case_and_repeats_count_once)
     BOOST_TEST((pick({"llvmPIPE"}) == Picked{1}));
     BOOST_TEST((pick({"epyc", "cpu", "0:0"}) == Picked{0}));
     BOOST_TEST((pick({"all"}) == Picked{0, 1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(a_uuid_or_a_pci_address_names_one_of_two_alike) {
+    BOOST_TEST((pick({"uuid:0AF2"}) == Picked{3}));
+    BOOST_TEST((pick({"uuid:0a-f1"}) == Picked{2}));
+    BOOST_TEST((pick({"pci:3b:00.0"}) == Picked{2}));
+    BOOST_TEST((pick({"pci:0001:3b:00.0"}) == Picked{3}));
+    BOOST_TEST(sentence({"uuid:0af"}).find("no device matches 'uuid:0af'") == 0u);
+    BOOST_TEST(sentence({"pci:"}).find("no device matches 'pci:'") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_ambiguous_name_lists_its_candidates) {

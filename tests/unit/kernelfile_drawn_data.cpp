@@ -3,11 +3,14 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 #include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/drawn_data.hpp"
 #include "model/operation.hpp"
@@ -44,6 +47,41 @@ BOOST_AUTO_TEST_CASE(zeros_numbers_in_order_and_constants_are_the_same_for_every
     same("float", {.draw = Draw::counting}, std::vector<float>{0, 1, 2});
     same("float", {.low = 0.25, .high = 7, .draw = Draw::constant}, std::vector<float>{0.25, 0.25});
     same("uchar", {.least = 200, .draw = Draw::constant}, std::vector<std::uint8_t>{200, 200});
+}
+
+BOOST_AUTO_TEST_CASE(large_arrays_have_the_numbers_that_one_thread_draws_one_after_the_other) {
+    constexpr std::size_t count = 3 * parallel_piece + 5;
+    const auto is_drawn = [&](const auto& made, const auto& one) {
+        Random random(mix64(1));
+        using T = typename std::decay_t<decltype(made)>::value_type;
+        return std::ranges::all_of(made, [&](T value) { return value == static_cast<T>(one(random)); });
+    };
+    const auto fraction = [](Random& random) { return static_cast<double>(random() >> 40) * 0x1p-24; };
+    BOOST_TEST(is_drawn(draw<float>("float", count, {.low = -2, .high = 3}),
+                        [&](Random& random) { return -2 + 5 * fraction(random); }));
+    BOOST_TEST(is_drawn(draw<double>("double", count, {}), fraction));
+    BOOST_TEST(is_drawn(draw<std::int16_t>("short", count, {.least = -500, .most = 499}),
+                        [&](Random& random) { return static_cast<std::int64_t>(random.below(1000)) - 500; }));
+    BOOST_TEST(is_drawn(draw<float>("float", count, {.low = 1, .high = 2, .draw = Draw::normal}), [&](Random& random) {
+        const double radius = std::sqrt(-2 * std::log1p(-fraction(random)));
+        return 1 + 2 * radius * std::cos(2 * std::numbers::pi * fraction(random));
+    }));
+    BOOST_TEST(is_drawn(draw<std::int32_t>("int", count, {.draw = Draw::powers}), [](Random& random) {
+        const auto bits = random.below(8);
+        return (bits & 1 ? -1 : 1) * (1 << (bits >> 1));
+    }));
+}
+
+BOOST_AUTO_TEST_CASE(equal_requests_share_one_array) {
+    const auto data = [](const char* name, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+        return kernelfile::drawn_data(type(name), count, seed, drawn);
+    };
+    const auto first = data("float", 77, 5, {});
+    BOOST_TEST((data("float", 77, 5, {}) == first));
+    BOOST_TEST((data("nibble", 78, 5, {}) == data("nibble", 78, 5, {})));
+    BOOST_TEST(
+        (data("float", 77, 6, {}) != first && data("float", 78, 5, {}) != first && data("int", 77, 5, {}) != first));
+    BOOST_TEST((data("float", 77, 5, {.high = 2}) != first));
 }
 
 BOOST_AUTO_TEST_CASE(sorted_data_rises_within_its_bounds) {

@@ -1,5 +1,7 @@
 // What others say of a kernel's results, and relations, with no device.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/proof/proof.hpp"
 
@@ -153,6 +156,44 @@ BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
     const auto nan = model::to_bytes(std::vector<float>{std::nanf(""), 1000, -3, 0.5f});
     BOOST_TEST(difference("y", nan, e, float_type, none, "expected", true).value().find("no tolerance") !=
                std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_large_results_the_first_wrong_element_is_found_and_the_errors_of_those_before_it) {
+    constexpr std::size_t count = 4 * parallel_piece;
+    const Tolerance allowed{0, 1e-3, 0};
+    std::vector<float> expected(count), found(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        expected[i] = 1 + static_cast<float>(i % 1000);
+        found[i] = expected[i] * (1 + 1e-9f * static_cast<float>(i));
+    }
+    found[7] = 0, found[8] = std::nanf("");
+    expected[7] = -0.0f, expected[8] = -std::nanf("");
+    for (const std::size_t wrong : {count - 1, 3 * parallel_piece, 2 * parallel_piece - 1, std::size_t{1}}) {
+        found[wrong] = -1;  // and all those behind it that were made so before
+        model::Errors own(allowed), serial(allowed);
+        const auto said =
+            difference("y", model::to_bytes(found), model::to_bytes(expected), float_type, own, "expected");
+        BOOST_TEST(said.value().find("y[" + std::to_string(wrong) + "] is -1, expected ") == 0u, *said);
+        for (std::size_t i = 0; i <= wrong; ++i)
+            if (std::memcmp(&found[i], &expected[i], sizeof(float)) != 0)
+                BOOST_REQUIRE(serial.tolerates(found[i], expected[i]) == (i != wrong));
+        BOOST_TEST((own.absolute() == serial.absolute() && own.relative() == serial.relative() &&
+                    own.ulp() == serial.ulp() && own.of_floating_point()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(poison_that_is_left_is_counted_wherever_it_lies) {
+    std::vector<std::byte> data(4 * 8 * parallel_piece + 5), written(data.size());
+    model::poison(data, 3);
+    const auto& element = *model::builtin_type("uchar");
+    BOOST_TEST(untouched_bytes(data, 3, element) == data.size());
+    BOOST_TEST(untouched_bytes(data, 4, element) == 0u);
+    constexpr std::size_t step = 1 << 15;
+    for (std::size_t at = 0; at + 16 < data.size(); at += step) {
+        std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(at), 16,
+                    written.begin() + static_cast<std::ptrdiff_t>(at));
+        BOOST_REQUIRE(untouched_bytes(written, 3, element) == (at / step + 1) * 16);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {

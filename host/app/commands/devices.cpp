@@ -1,6 +1,8 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed; `cllab` alone names
 // them.
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include "app/commands/command_file.hpp"
@@ -37,6 +39,20 @@ std::string clock_text(const model::Device& device) {
     return out + "; recorded beside the samples";
 }
 
+/// Work-items of a group that the driver says it would take for 2^20 of a small kernel; 0 where it does not say.
+std::size_t suggested_local(device::Session& session, const cl::Kernel& kernel) {
+    using Ask = decltype(&clGetKernelSuggestedLocalWorkSizeKHR);
+    Ask ask = nullptr;
+    if (session.facts().has("cl_khr_suggested_local_work_size"))
+        ask = reinterpret_cast<Ask>(clGetExtensionFunctionAddressForPlatform(
+            session.device().getInfo<CL_DEVICE_PLATFORM>(), "clGetKernelSuggestedLocalWorkSizeKHR"));
+    else if (session.facts().device_version >= "OpenCL 3.1")  // of the core since; older loaders lack it
+        ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "clGetKernelSuggestedLocalWorkSize"));
+    const std::size_t items = 1u << 20;
+    std::size_t local = 0;
+    return ask && ask(session.queue()(), kernel(), 1, nullptr, &items, &local) == CL_SUCCESS ? local : 0;
+}
+
 /// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
 void probe(device::Session& session, DeviceRow& row) {
     const auto built =
@@ -50,6 +66,7 @@ void probe(device::Session& session, DeviceRow& row) {
     if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
                                  sizeof multiple, &multiple, nullptr) == CL_SUCCESS)
         row.preferred_multiple = multiple;
+    row.suggested_local = suggested_local(session, kernel);
     if (session.facts().has("cl_khr_subgroups")) {
         const std::size_t local[1] = {256};
         std::size_t size = 0;
@@ -90,6 +107,7 @@ ordered_json to_json(const DeviceRow& row) {
                      {"platform", d.platform},
                      {"vendor", d.vendor},
                      {"driver", d.driver},
+                     {"opencl", d.device_version},
                      {"opencl_c", d.c_version},
                      {"compute_units", d.compute_units},
                      {"global_bytes", d.global_bytes},
@@ -98,10 +116,15 @@ ordered_json to_json(const DeviceRow& row) {
                      {"max_group", d.max_group},
                      {"preferred_multiple", row.preferred_multiple},
                      {"sub_group", row.sub_group},
+                     {"sub_group_sizes", d.sub_group_sizes},
+                     {"suggested_local", row.suggested_local},
+                     {"il_versions", d.il_versions},
+                     {"features", features_of(d)},
                      {"fp64", d.fp64},
                      {"fp16", d.fp16},
                      {"images", d.images},
                      {"identity", d.identity},
+                     {"pci", d.pci},
                      {"binary", row.binary},
                      {"clock", row.clock},
                      {"timer",

@@ -3,6 +3,7 @@
 // driver costs only itself.
 #include "app/commands/tune.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "app/commands/command_file.hpp"
@@ -126,7 +127,7 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     std::vector<Record> out(points.size());
     context_.runner.run({std::nullopt, {std::move(group)}, settings}, device_.selector,
                         {[&](std::size_t, std::size_t index, const Record&, const char*) {
-                             say_doing(doing() + ", now " + text_of(points[index]));
+                             say_doing(doing(settings.screening ? index : 0) + ", now " + text_of(points[index]));
                          },
                          [&](std::size_t, std::size_t index, const Record& record) {
                              out.at(index) = record;
@@ -136,12 +137,14 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     return out;
 }
 
-/// Nobody looks at the code before the finals.
+/// Nobody looks at the code before the finals, which prove each point that is reported with two inputs.
 std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& points) {
     auto quick = settings();
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
     quick.read_code = false;
     quick.goes_on = true;  // the device is known by the batch before
+    quick.screening = true;
+    if (const auto& best = search_.best()) quick.fastest_seconds = best->second;
     return mapped(measure(points, quick), time_of);
 }
 
@@ -182,8 +185,15 @@ std::string Tuning::text_of(const Point& point) const {
     return join(space_.tuned, " ", [&](const auto& axis) { return axis + "=" + point.text(axis); });
 }
 
-std::string Tuning::doing() const {
-    auto out = fmt::format("{}: {} tried", variant_.id, search_.tried());
+std::string Tuning::doing(std::size_t begun) const {
+    const auto tried = search_.tried() + begun, known = search_.known();
+    const auto possible = search_.possible();
+    auto out = fmt::format("{}: {}{} tried", variant_.id, tried, possible ? fmt::format(" of {}", *possible) : "");
+    const double spent = seconds_since(start_);
+    double left = options_.budget ? *options_.budget - spent : std::numeric_limits<double>::infinity();
+    if (possible && tried > known && tried <= *possible)
+        left = std::min(left, spent * static_cast<double>(*possible - tried) / static_cast<double>(tried - known));
+    if (left > 0 && std::isfinite(left)) out += fmt::format(", about {:.0f} s left", left);
     if (const auto& best = search_.best())
         out += fmt::format(", {} by {}", format_seconds(best->second), text_of(best->first));
     return out;

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace cllab::app {
 
 struct TuneOptions : CellOptions, FileOptions {
     std::optional<double> max_time, budget;
-    double sampling_seconds = 0.4, comparison_seconds = 10;
+    double sampling_seconds = 0.4, comparison_seconds = 5;
     std::string dumps, strategy = "auto", resume;
 };
 
@@ -60,7 +60,7 @@ private:
     void fail(const model::Point& point, const model::Record& record);
 
     std::string text_of(const model::Point& point) const;
-    std::string doing() const;
+    std::string doing(std::size_t begun) const;  ///< `begun`: points of the batch that is measured
     void print_plan(const model::Screening& found) const;
     void print_failures();  ///< those not yet told
 

@@ -217,11 +217,30 @@ std::string timer_line(const device::TimerAudit& t) {
 }
 
 std::string group_width(const DeviceRow& row) {
-    return row.sub_group ? fmt::format("sub-group {}", row.sub_group)
-                         : fmt::format("preferred multiple {}", row.preferred_multiple);
+    auto out = row.sub_group ? fmt::format("sub-group {}", row.sub_group)
+                             : fmt::format("preferred multiple {}", row.preferred_multiple);
+    if (!row.facts.sub_group_sizes.empty()) out += fmt::format(" (of {})", fmt::join(row.facts.sub_group_sizes, ", "));
+    if (row.suggested_local) out += fmt::format(", suggests groups of {} for 2^20 items", row.suggested_local);
+    return out;
+}
+
+/// "UUID 0f..., PCI 0000:3b:00.0": both select it.
+std::string identities(const model::Device& d) {
+    return d.identity == d.pci || d.pci.empty() ? d.identity : d.identity + ", " + d.pci;
 }
 
 }  // namespace
+
+std::vector<std::string> features_of(const model::Device& device) {
+    constexpr std::pair<const char*, const char*> features[]{{"cl_khr_subgroup_shuffle", "sub-group shuffles"},
+                                                             {"cl_khr_subgroup_rotate", "sub-group rotations"},
+                                                             {"cl_khr_integer_dot_product", "packed dot products"},
+                                                             {"cl_khr_command_buffer", "command buffers"}};
+    std::vector<std::string> out;
+    for (const auto& [extension, name] : features)
+        if (device.has(extension)) out.emplace_back(name);
+    return out;
+}
 
 void print_device(std::ostream& out, const DeviceRow& row, const report::TableStyle& style) {
     const auto& d = row.facts;
@@ -235,6 +254,9 @@ void print_device(std::ostream& out, const DeviceRow& row, const report::TableSt
                          ? ""
                          : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
     line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
+    if (!d.identity.empty()) line("identity", identities(d));
+    line("version", d.device_version + (d.il_versions.empty() ? ", no intermediate language" : ", " + d.il_versions));
+    if (const auto features = features_of(d); !features.empty()) line("features", join(features, ", "));
     line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") +
                          (d.images ? ", images" : ", no images"));
     line("compute", fmt::format("{} units, {} work-items a group, {}", d.compute_units, d.max_group, group_width(row)));

@@ -2,6 +2,7 @@
 // " <f+0x68>".
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -299,19 +300,28 @@ const InstructionSet isa::gcn{
     .offline = &gcn::compiler,
 };
 
-std::string objdump_missing(const std::string& processor) {
-    const int needed = processor.starts_with("gfx12") ? 19 : processor.starts_with("gfx11") ? 15 : 0;
-    if (needed == 0) return {};
+/// The version of the newest llvm-objdump, of "/usr/lib/llvm-14/bin/llvm-objdump"; one that no folder tells counts as
+/// any.
+static int newest_objdump() {
+    int newest = 0;
     for (const auto& name : llvm_names("llvm-objdump")) {
         const auto tool = find_tool({name});
         if (!tool) continue;
         std::error_code failed;
-        int version = 0;  // of "/usr/lib/llvm-14/bin/llvm-objdump"; one that no folder tells is tried
+        int version = std::numeric_limits<int>::max();
         for (const auto& part : std::filesystem::canonical(*tool, failed))
             if (part.string().starts_with("llvm-") && part.string().size() < 8)
                 version = static_cast<int>(number_at(part.string(), 5));
-        if (version == 0 || version >= needed) return {};
+        newest = std::max(newest, version);
     }
+    return newest;
+}
+
+std::string objdump_missing(const std::string& processor) {
+    const int needed = processor.starts_with("gfx12") ? 19 : processor.starts_with("gfx11") ? 15 : 0;
+    if (needed == 0) return {};
+    static const int newest = newest_objdump();
+    if (newest >= needed) return {};
     return concat("the listing for ", processor, " needs llvm-objdump ", needed, " or later: apt-get install llvm-",
                   needed);
 }

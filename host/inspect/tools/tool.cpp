@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
@@ -28,14 +30,10 @@ bool is_program(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
-std::vector<std::filesystem::path> tool_folders() {
-    std::vector<std::filesystem::path> folders;
-    if (const char* path = std::getenv("PATH"))
-        for (const auto& folder : split(path, ':'))
-            if (!folder.empty()) folders.emplace_back(folder);
-    if (const char* cuda = std::getenv("CUDA_HOME")) folders.emplace_back(std::filesystem::path(cuda) / "bin");
-    folders.emplace_back("/usr/local/cuda/bin");
-    return folders;
+/// Of programs, separated by colons.
+std::string tool_folders() {
+    const char *path = std::getenv("PATH"), *cuda = std::getenv("CUDA_HOME");
+    return concat(path ? path : "", cuda ? concat(":", cuda, "/bin") : "", ":/usr/local/cuda/bin");
 }
 
 using Clock = std::chrono::steady_clock;
@@ -119,11 +117,18 @@ pid_t spawn(const char* file, char* const argv[], int out, int err) {
 }  // namespace
 
 std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names) {
+    // Kept: a search for clang looks for 18 names in each folder, and a page of 60 codes makes it hundreds of times.
+    static std::mutex guard;
+    static std::map<std::string, std::optional<std::filesystem::path>> found;
+    const std::lock_guard lock(guard);
     const auto folders = tool_folders();
+    const auto [place, is_new] = found.try_emplace(concat(folders, '\n', join(names, "\n")));
+    auto& kept = place->second;
+    if (!is_new) return kept;
     for (const auto& name : names)
-        for (const auto& folder : folders)
-            if (is_program(folder / name)) return folder / name;
-    return std::nullopt;
+        for (const std::filesystem::path folder : split(folders, ':'))
+            if (!kept && !folder.empty() && is_program(folder / name)) kept = folder / name;
+    return kept;
 }
 
 std::vector<std::string> llvm_names(const std::string& tool) {

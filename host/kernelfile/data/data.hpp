@@ -87,4 +87,8 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
                                       std::span<const std::byte> expected, const model::ElementType& type,
                                       model::Errors& errors, const std::string& whose, bool all_errors = false);
 
+/// Bytes that hold the poison of the seed: all of them, or those of aligned words of eight, so that chance plays no
+/// part. Nobody writes padding, so it does not count.
+std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const model::ElementType& type);
+
 }  // namespace cllab::kernelfile

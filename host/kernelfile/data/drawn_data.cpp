@@ -1,13 +1,20 @@
 #include "kernelfile/data/drawn_data.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <mutex>
 #include <numbers>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "kernelfile/data/data.hpp"
+#include "kernelfile/data/lane_type.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -15,7 +22,7 @@ namespace {
 using model::ElementType;
 
 /// In [0, 1).
-double fraction(Random& random) { return static_cast<double>(random() >> 40) * 0x1p-24; }
+double fraction(Random& random) { return static_cast<std::int32_t>(random() >> 40) * 0x1p-24; }
 
 double uniform(Random& random, const Drawn& of) { return of.low + (of.high - of.low) * fraction(random); }
 
@@ -45,9 +52,28 @@ public:
     bool are_signed() const { return lane_.kind != ElementType::Kind::unsigned_integer; }
     void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
-    /// Each lane what `real` or `whole` gives for its type.
-    void put_each(const auto& real, const auto& whole) {
-        for (std::size_t i = 0; i < size(); ++i) are_floating() ? put(i, real()) : put_whole(i, whole());
+    /// Each lane what `real` or `whole` gives for its type and place, from so many of the random numbers; on all cores.
+    void put_each(const Random& random, unsigned numbers, const auto& real, const auto& whole) {
+        with_lane_type(lane_, [&]<typename T>(T) {
+            auto* const lanes = reinterpret_cast<T*>(out_.data());
+            in_parallel(size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+                auto own = random;
+                own.skip(numbers * begin);
+                for (std::size_t i = begin; i < end; ++i)
+                    if constexpr (std::is_integral_v<T>)
+                        lanes[i] = static_cast<T>(whole(own, i));
+                    else if constexpr (std::is_same_v<T, Bfloat16>)
+                        lanes[i] = to_bfloat16(static_cast<float>(real(own, i)));
+                    else if constexpr (std::is_same_v<T, Half>)
+                        lanes[i] = to_half(real(own, i));
+                    else
+                        lanes[i] = static_cast<T>(real(own, i));
+            });
+        });
+    }
+    void put_each_whole(const Random& random, unsigned numbers, const auto& whole) {
+        put_each(
+            random, numbers, [&](Random& own, std::size_t i) { return static_cast<double>(whole(own, i)); }, whole);
     }
 
 private:
@@ -74,17 +100,10 @@ void put_sorted(Lanes& lanes, Random& random, const Drawn& of) {
     for (std::size_t i = 0; i < values.size(); ++i) lanes.put_whole(i, whole(values[i], of));
 }
 
-/// All lanes of an element have its number.
-void put_permutation(Lanes& lanes, const std::vector<std::uint32_t>& order) {
-    for (std::size_t i = 0; i < lanes.size(); ++i) lanes.put_whole(i, order[lanes.element_of(i)]);
-}
-
-void put_powers(Lanes& lanes, Random& random) {
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const auto bits = random.below(8);
-        const std::int64_t value = std::int64_t{1} << (bits >> 1);
-        lanes.put_whole(i, lanes.are_signed() && (bits & 1) ? -value : value);
-    }
+std::int64_t power(Random& random, bool is_signed) {
+    const auto bits = random.below(8);
+    const std::int64_t value = std::int64_t{1} << (bits >> 1);
+    return is_signed && (bits & 1) ? -value : value;
 }
 
 void put_one_hot(Lanes& lanes, Random& random, const Drawn& of) {
@@ -139,53 +158,113 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
     }
 }
 
+namespace {
+
+void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+    Random random(mix64(seed));
+    switch (drawn.draw) {
+        case Draw::zero:
+            break;
+        case Draw::counting:
+            lanes.put_each_whole(
+                random, 0, [&](Random&, std::size_t i) { return static_cast<std::int64_t>(lanes.element_of(i)); });
+            break;
+        case Draw::constant:
+            lanes.put_each(
+                random, 0, [&](Random&, std::size_t) { return drawn.low; },
+                [&](Random&, std::size_t) { return drawn.least; });
+            break;
+        case Draw::uniform:
+            lanes.put_each(
+                random, 1, [&](Random& own, std::size_t) { return uniform(own, drawn); },
+                [&](Random& own, std::size_t) { return whole(above(own, drawn), drawn); });
+            break;
+        case Draw::sorted:
+        case Draw::offsets:
+            put_sorted(lanes, random, drawn);
+            break;
+        case Draw::normal: {
+            const auto one = [&](Random& own, std::size_t) { return normal(own, drawn); };
+            lanes.put_each(random, 2, one, one);
+            break;
+        }
+        case Draw::permutation: {  // all lanes of an element have its number
+            const auto order = random_order(count, mix64(seed));
+            lanes.put_each_whole(random, 0,
+                                 [&](Random&, std::size_t i) -> std::int64_t { return order[lanes.element_of(i)]; });
+            break;
+        }
+        case Draw::powers: {
+            const bool is_signed = lanes.are_signed();
+            lanes.put_each_whole(random, 1, [=](Random& own, std::size_t) { return power(own, is_signed); });
+            break;
+        }
+        case Draw::one_hot:
+            put_one_hot(lanes, random, drawn);
+            break;
+        case Draw::text:
+            put_text(lanes, random);
+            break;
+    }
+}
+
+/// The arrays that were asked for last, so that the cells of a plan and the points of a tuning share theirs, here and
+/// on the device.
+class Kept {
+public:
+    /// What is equal to the request, else what make() gives.
+    template <typename Make>
+    model::SharedBytes find_or_make(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn,
+                                    Make make) {
+        const std::lock_guard lock(using_);
+        for (const auto& entry : entries_)
+            if (entry.count == count && entry.seed == seed && entry.drawn == drawn && entry.type == type)
+                return entry.data;
+        const auto bytes = type.bytes_of(count);
+        if (bytes > most_bytes) return make();
+        // The oldest goes first: each may have gigabytes.
+        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().data.size();
+        bytes_ += bytes;
+        entries_.push_back({type, count, seed, drawn, make()});
+        return entries_.back().data;
+    }
+
+private:
+    struct Entry {
+        ElementType type;
+        std::size_t count;
+        std::uint64_t seed;
+        Drawn drawn;
+        model::SharedBytes data;
+    };
+    const std::size_t most_bytes =
+        std::min<std::size_t>(std::size_t{4} << 30, static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16);
+    std::mutex using_;
+    std::deque<Entry> entries_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+    static Kept kept;
     if (type.is_packed()) {
         const auto single = drawn_data(*model::builtin_type("uchar"), count, seed, drawn);
-        return {type.bytes_of(count), [single] { return packed_nibbles(*single); }};
+        return kept.find_or_make(type, count, seed, drawn, [&] {
+            return model::SharedBytes(type.bytes_of(count), [single] { return packed_nibbles(*single); });
+        });
     }
-    const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
-    const auto size = count * type.bytes;
-    return {size, [=] {
-                model::Bytes out(size);
-                Random random(mix64(seed));
-                Lanes lanes(out, lane);
-                switch (drawn.draw) {
-                    case Draw::zero:
-                        break;
-                    case Draw::counting:
-                        for (std::size_t i = 0; i < lanes.size(); ++i)
-                            lanes.put_whole(i, static_cast<std::int64_t>(lanes.element_of(i)));
-                        break;
-                    case Draw::constant:
-                        lanes.put_each([&] { return drawn.low; }, [&] { return drawn.least; });
-                        break;
-                    case Draw::uniform:
-                        lanes.put_each([&] { return uniform(random, drawn); },
-                                       [&] { return whole(above(random, drawn), drawn); });
-                        break;
-                    case Draw::sorted:
-                    case Draw::offsets:
-                        put_sorted(lanes, random, drawn);
-                        break;
-                    case Draw::normal:
-                        for (std::size_t i = 0; i < lanes.size(); ++i) lanes.put(i, normal(random, drawn));
-                        break;
-                    case Draw::permutation:
-                        put_permutation(lanes, random_order(count, mix64(seed)));
-                        break;
-                    case Draw::powers:
-                        put_powers(lanes, random);
-                        break;
-                    case Draw::one_hot:
-                        put_one_hot(lanes, random, drawn);
-                        break;
-                    case Draw::text:
-                        put_text(lanes, random);
-                        break;
-                }
-                return out;
-            }};
+    return kept.find_or_make(type, count, seed, drawn, [&] {
+        const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
+        const auto size = count * type.bytes;
+        return model::SharedBytes(size, [=] {
+            model::Bytes out(size);
+            Lanes lanes(out, lane);
+            fill(lanes, count, seed, drawn);
+            return out;
+        });
+    });
 }
 
 }  // namespace cllab::kernelfile

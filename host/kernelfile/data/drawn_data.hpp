@@ -28,6 +28,8 @@ struct Drawn {
     double low = 0, high = 1;  ///< normal: mean and standard deviation
     std::int64_t least = 0, most = 255;
     Draw draw = Draw::uniform;
+
+    bool operator==(const Drawn&) const = default;
 };
 
 /// Why elements of this type, or so many of them, cannot be drawn so, in words behind "which"; empty: they can.

@@ -1,27 +1,36 @@
 // Where results differ, and by how much, in words: data.hpp.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data/data.hpp"
+#include "kernelfile/data/lane_type.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
 
+template <typename T>
 bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
-    if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
-    const auto bytes = type.lane_bytes;
-    if (type.kind == ElementType::Kind::unsigned_integer)
-        return errors.tolerates(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
-    if (type.kind == ElementType::Kind::signed_integer)
-        return errors.tolerates(signed_lane(found, bytes), signed_lane(expected, bytes));
-    const double a = lane_value(found, type), e = lane_value(expected, type);
-    return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
+    if (std::memcmp(found, expected, sizeof(T)) == 0) return true;
+    T a, e;
+    std::memcpy(&a, found, sizeof a);
+    std::memcpy(&e, expected, sizeof e);
+    if constexpr (std::is_arithmetic_v<T>)
+        return errors.tolerates(a, e);
+    else
+        return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
 /// What is said first of the fields of structs, each as an array of its own.
@@ -38,9 +47,9 @@ std::optional<std::string> first_field(const std::string& name, std::span<const 
     // A tolerance is for rounding: whole numbers beside floating-point ones are exact.
     model::Errors exact{model::Tolerance{}};
     for (const auto& member : type.members)
-        if (auto wrong = difference(name + "." + member.name, column(found, member), column(expected, member),
-                                    member.type, has_floats(type) && !has_floats(member.type) ? exact : errors, whose,
-                                    all_errors))
+        if (auto wrong =
+                difference(name + "." + member.name, column(found, member), column(expected, member), member.type,
+                           has_floats(type) && !has_floats(member.type) ? exact : errors, whose, all_errors))
             return wrong;
     return std::nullopt;
 }
@@ -53,6 +62,33 @@ std::string element_text(const std::string& name, std::size_t number) {
 
 /// Of a 3-vector the fourth lane is padding.
 bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
+
+/// The first lane that is not near enough, if any; `errors` gets what it and the ones before it are off by.
+template <typename T>
+std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, std::span<const std::byte> expected,
+                                            const ElementType& type, model::Errors& errors) {
+    constexpr std::size_t at_once = 1024;  // of which most results are equal
+    std::map<std::size_t, std::pair<std::optional<std::size_t>, model::Errors>> pieces;
+    std::mutex adding;
+    in_parallel(found.size() / sizeof(T), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        model::Errors own(errors.allowed());
+        std::optional<std::size_t> wrong;
+        for (std::size_t block = begin; block < end && !wrong; block += at_once) {
+            const auto last = std::min(block + at_once, end);
+            const auto *a = found.data() + block * sizeof(T), *e = expected.data() + block * sizeof(T);
+            if (std::memcmp(a, e, (last - block) * sizeof(T)) == 0) continue;
+            for (auto lane = block; lane < last && !wrong; ++lane, a += sizeof(T), e += sizeof(T))
+                if (!is_padding(type, lane) && !near_enough<T>(a, e, type, own)) wrong = lane;
+        }
+        const std::lock_guard lock(adding);
+        pieces.emplace(begin, std::pair(wrong, own));
+    });
+    for (const auto& [begin, piece] : pieces) {
+        errors.merge(piece.second);
+        if (piece.first) return piece.first;
+    }
+    return std::nullopt;
+}
 
 /// Differences of this part of the results are as rounding makes them.
 constexpr double rounding_part = 1e-3;
@@ -76,7 +112,7 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
         const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
         const double expected_value = lane_value(e, type);
         if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
-        if (near_enough(f, e, type, out.errors)) continue;
+        if (with_lane_type(type, [&]<typename T>(T) { return near_enough<T>(f, e, type, out.errors); })) continue;
         out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
         out.zero_expected = out.zero_expected || expected_value == 0;
     }
@@ -114,7 +150,7 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
     if (found.size() != expected.size())
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
                std::to_string(expected.size());
-    if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
+    if (equal_bytes(found, expected)) return std::nullopt;
     if (type.is_packed())
         return difference(name, single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"), errors,
                           whose);
@@ -126,19 +162,42 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
                std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
                std::to_string(std::to_integer<unsigned>(expected[i]));
     }
-    for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= found.size(); ++lane) {
-        const auto *a = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
-        if (is_padding(type, lane) || near_enough(a, e, type, errors)) continue;
-        const auto width = type.lanes == 3 ? 4 : type.lanes;
-        std::string where = element_text(name, lane / width);
-        if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
-        std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
-        if (!type.is_floating()) return out;
-        const auto spread = spread_of(found, expected, type);
-        if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
-        return all_errors ? out + "; " + words_of(spread) : out;
-    }
-    return std::nullopt;
+    const auto lane =
+        with_lane_type(type, [&]<typename T>(T) { return first_wrong_lane<T>(found, expected, type, errors); });
+    if (!lane) return std::nullopt;
+    const auto *a = found.data() + *lane * type.lane_bytes, *e = expected.data() + *lane * type.lane_bytes;
+    const auto width = type.lanes == 3 ? 4 : type.lanes;
+    std::string where = element_text(name, *lane / width);
+    if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[*lane % width]);
+    std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
+    if (!type.is_floating()) return out;
+    const auto spread = spread_of(found, expected, type);
+    if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
+    return all_errors ? out + "; " + words_of(spread) : out;
+}
+
+std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const ElementType& type) {
+    constexpr std::size_t word_bytes = 8;
+    const auto words = data.size() / word_bytes;
+    const auto holds = [&](std::size_t byte) { return type.bytes == 0 || type.holds(byte % type.bytes); };
+    std::atomic<std::size_t> all{0}, held{0};
+    in_parallel(words, parallel_piece, [&](std::size_t begin, std::size_t end) {
+        std::size_t own = 0, own_held = 0;
+        std::array<std::byte, 512 * word_bytes> poison;
+        for (auto at = begin * word_bytes; at < end * word_bytes; at += poison.size()) {
+            const auto bytes = std::min(poison.size(), end * word_bytes - at);
+            model::poison(std::span(poison).first(bytes), seed, at);
+            for (std::size_t i = 0; i < bytes; i += word_bytes) {
+                if (std::memcmp(poison.data() + i, data.data() + at + i, word_bytes) != 0) continue;
+                ++own;
+                own_held += holds(at + i) && holds(at + i + word_bytes - 1) ? word_bytes : 0;
+            }
+        }
+        all += own, held += own_held;
+    });
+    std::size_t tail = words * word_bytes;
+    while (tail < data.size() && data[tail] == model::poison_byte(seed, tail)) ++tail;
+    return all == words && tail == data.size() ? data.size() : held.load();
 }
 
 }  // namespace cllab::kernelfile

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/hash.hpp"
+#include "core/parallel.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data/data.hpp"
@@ -17,19 +18,6 @@
 
 namespace cllab::kernelfile {
 namespace {
-
-/// Elements of eight bytes at least that hold their poison, so that chance plays no part. Nobody writes padding.
-std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::byte> data,
-                            const model::ElementType& type) {
-    std::vector<std::byte> poison(data.size());
-    model::poison(poison, buffers.poison_seed);
-    if (std::memcmp(poison.data(), data.data(), data.size()) == 0) return data.size();
-    std::size_t out = 0;
-    const auto holds = [&](std::size_t byte) { return type.bytes == 0 || type.holds(byte % type.bytes); };
-    for (std::size_t i = 0; i + 8 <= data.size(); i += 8)
-        if (std::memcmp(poison.data() + i, data.data() + i, 8) == 0 && holds(i) && holds(i + 7)) out += 8;
-    return out;
-}
 
 /// What the result may be off by. Beside floating-point results a tolerance is about rounding: of whole numbers it
 /// takes what is a whole number itself.
@@ -76,17 +64,17 @@ struct SortedRows {
 /// Whether any result is not what it was before; `seen` keeps which ones.
 bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, Seen& seen) {
     bool written = false;
-    std::string all;
+    std::vector<std::uint64_t> all;
     for (const auto& result : q.results) {
         const auto data = buffers.data.at(result.name);
-        all += sha256_hex({reinterpret_cast<const char*>(data.data()), data.size()});
+        all.push_back(digest(data));
         if (result.given) {
-            const bool changed = !std::equal(data.begin(), data.end(), result.given->begin(), result.given->end());
+            const bool changed = !equal_bytes(data, *result.given);
             written = written || changed;
             if (changed) seen.changed.insert(result.name);
             continue;
         }
-        const auto untouched = untouched_bytes(buffers, data, result.type);
+        const auto untouched = untouched_bytes(data, buffers.poison_seed, result.type);
         if (untouched == data.size())
             seen.untouched.insert(result.name);
         else
@@ -433,7 +421,7 @@ std::string key_of(const std::vector<ArgumentArray>& arguments) {
     std::string all;
     for (const auto& a : arguments) {
         all += a.name + (a.comes_out ? " out" : "") + npy_header(a);
-        if (a.data) all += sha256_hex({reinterpret_cast<const char*>(a.data->data()), a.data->size()});
+        if (a.data) all += std::to_string(digest(*a.data));
     }
     return sha256_hex(all);
 }

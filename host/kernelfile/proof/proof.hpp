@@ -118,7 +118,7 @@ private:
     using Launched = std::pair<std::uint64_t, std::uint64_t>;  ///< seed, operations
     struct Seen {
         std::set<std::uint64_t> seeds;
-        std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
+        std::map<std::uint64_t, std::vector<std::uint64_t>> hashes;  ///< of each result after one operation, by seed
         std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
         std::set<std::string> changed;                ///< results that are no more what was given
         std::set<std::string> unproved;               ///< of which no file, kernel or command says what is right

@@ -406,6 +406,7 @@ std::string ending(const std::string& reason) {
         {"precise", "the interval was within 1 %"},
         {"noise-floor", "more samples no longer narrowed the interval"},
         {"timeout", "the time given for it was over"},
+        {"cut", "it took twice as long as the fastest"},
         {"cap", "the most samples were taken"}};
     const char* known = value_of(endings, reason);
     return known ? std::string("sampled until ") + known : "sampling ended by '" + reason + "'";

@@ -118,7 +118,7 @@ bool Sampling::sample_of_arrangement(unsigned round) {
 }
 
 bool Sampling::lacks_samples() {
-    if (state_.record.status != model::Status::ok) return false;
+    if (cut_ || state_.record.status != model::Status::ok) return false;
     const auto taken = drift_.kept().size() + drift_.aside().size();
     // Like the samples, the time for those set aside is at most three times what the others may take.
     if (taken > 0 &&
@@ -131,6 +131,22 @@ bool Sampling::lacks_samples() {
         return so_far.share_of(model::usable_cores(so_far, groups, state_.record.host.threads)) >=
                model::nearly_all_cores;
     });
+}
+
+double Sampling::typical_seconds() const {
+    const auto& kept = drift_.kept();
+    return kept.empty() || state_.record.status != model::Status::ok ? 0 : summarise(kept).median;
+}
+
+void Sampling::cut(double fastest_seconds) {
+    const auto& kept = drift_.kept();
+    if (cut_ || kept.empty()) return;
+    const double least = *std::ranges::min_element(kept);  // what disturbs a sample or two cuts nothing
+    if (least <= 2 * fastest_seconds) return;
+    cut_ = true;
+    state_.warn(model::Warning::cut, "its first samples took at least " + format_seconds(least) +
+                                         ", more than twice the " + format_seconds(fastest_seconds) +
+                                         " of the fastest, so it was sampled no longer");
 }
 
 void Sampling::set_cores(model::Timing& timing) const {
@@ -157,7 +173,7 @@ void Sampling::conclude() {
     if (record.samples.empty()) return;
     auto timing = to_timing(record.samples);
     timing.per_sample = per_sample_;
-    timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
+    timing.stop_reason = interrupted_ ? "interrupted" : cut_ ? "cut" : stop_.reason();
     timing.clock = state_.subject->event_clock() ? "event" : "host";
     timing.cache = name(state_.settings.cache);
     timing.sets = static_cast<unsigned>(state_.sets);

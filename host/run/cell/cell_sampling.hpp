@@ -34,6 +34,10 @@ public:
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
+    /// What an operation took so far; 0: there is no sample.
+    double typical_seconds() const;
+    /// Ends the sampling where each sample took more than twice as long as the fastest cell's do; the record says so.
+    void cut(double fastest_seconds);
     /// Restores the inputs before each timed operation from now on, outside its time. Call before the first sample.
     /// `why`: the reason in the record. False: failed.
     bool begin_with_fresh_data(const std::string& why);
@@ -72,7 +76,7 @@ private:
     StopRule stop_;
     DriftFilter drift_;
     Subject::Parts parts_;
-    bool settled_ = false, interrupted_ = false;
+    bool settled_ = false, interrupted_ = false, cut_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
     std::uint64_t reach_ = 0;  ///< operations that may go on from each other's data; 0: any number
     /// Taken so far; when what they left is looked at, which is before …

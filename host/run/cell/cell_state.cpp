@@ -95,6 +95,7 @@ using namespace model;
 
 void build_reference(CellState& state) {
     const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings);
+    state.reference_known_by = sha256_hex(from.options + "\n" + from.text);
     state.reference = state.instruments.programs().build(from.text, from.options).get();
     if (!state.reference.ok)
         state.fail(Status::build_failed, "the reference '" + state.setup.reference->variant->name +
@@ -236,13 +237,15 @@ void make(CellState& state, const CellState* beside) {
     state.subject = std::make_unique<Subject>(state.session, state.built, state.setup,
                                               state.cell.experiment->entry(*state.cell.variant),
                                               beside ? beside->subject.get() : nullptr);
-    if (state.setup.reference) state.subject->set_reference(state.reference);
+    if (state.setup.reference)
+        state.subject->set_reference(state.reference, state.reference_known_by, state.instruments.data());
 }
 
 void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
-    const bool twice = state.settings.measure && !state.settings.arrangement;
+    const bool once = state.settings.arrangement || state.settings.screening;
+    const bool twice = state.settings.measure && !once;
     const auto operations = state.setup.verify_operations;
     const auto fence = state.settings.arrangement ? device::Fence::none : device::Fence::end;
     if (!state.proved(subject.verify(state.setup, seed, operations, twice, fence))) return;
@@ -256,7 +259,7 @@ void prove(CellState& state) {
         return;
     }
     subject.make_sets(state.sets);
-    if (state.settings.arrangement) {  // both seeds were proved when the cell was measured alone
+    if (once) {  // both seeds were proved when the cell was measured alone, or will be
         if (state.sets > 1) state.proved(subject.verify(state.setup, seed, operations));
         return;
     }

@@ -49,6 +49,7 @@ struct CellState {
     bool begun = false, code_seen = false;
     std::shared_future<device::Built> building;
     device::Built built, reference;  ///< reference: of Setup::reference
+    std::string reference_known_by;  ///< the hash of its text and options
     std::vector<std::byte> binary;
     std::shared_future<inspect::Analysis> code;        ///< while or after it is read
     std::optional<inspect::AddressSamples> addresses;  ///< while the cell ran again and again

@@ -197,8 +197,8 @@ std::optional<std::string> Operation::written_beside_parts(const Memory& m) cons
         if (part.of == m.name)
             std::copy_n(m.host.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes), part.size_bytes,
                         before.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes));
+    if (equal_bytes(before, m.host)) return std::nullopt;
     const auto first = std::ranges::mismatch(before, m.host).in1;
-    if (first == before.end()) return std::nullopt;
     return concat("byte ", first - before.begin(), " of '", m.name, "' was written, which is in none of its parts");
 }
 

@@ -21,8 +21,13 @@ public:
     /// equal buffers are reused set by set. It must outlive this one.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
             const Subject* beside = nullptr);
-    /// The program of Setup::reference; before verify().
-    void set_reference(const device::Built& built) { reference_ = &built; }
+    /// The program of Setup::reference, and what it is known by; before verify(). What it leaves is kept in `memo`: the
+    /// cells whose reference is the same program on the same data run it once.
+    void set_reference(const device::Built& built, const std::string& known_by, model::Memo& memo) {
+        reference_ = &built;
+        reference_known_by_ = known_by;
+        memo_ = &memo;
+    }
     /// Accepts output that equals, byte by byte, the output that `other`'s check accepted. `other` has the same setup
     /// and seed, and verify() was its last check. Reason: the host's reference of a large cell takes longer than the
     /// rest of an arrangement.
@@ -114,7 +119,9 @@ private:
     const model::Setup* setup_;
     std::uint64_t seed_ = 0;  ///< of the last verify()
     const device::Built* reference_ = nullptr;
-    Operation::Contents expected_;  ///< what Setup::reference left
+    std::string reference_known_by_;
+    model::Memo* memo_ = nullptr;
+    std::shared_ptr<const Operation::Contents> expected_;  ///< what Setup::reference left
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;
     model::Buffers buffers_;

@@ -7,6 +7,7 @@
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
+#include "model/work.hpp"
 #include "run/cache_state.hpp"
 #include "run/cell/subject.hpp"
 
@@ -121,13 +122,18 @@ Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
 
 void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
     const auto& variant = *setup.reference->variant;
-    Operation operation(session_, *reference_, *setup.reference->setup, variant.entry);
-    operation.load(*setup.reference->setup, seed);
-    for (unsigned i = 0; i < operations; ++i) operation.enqueue();
-    model::Buffers left;
-    if (const auto wrong = operation.read_back(left))
-        throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
-    expected_ = contents_of(left);
+    const auto& own = *setup.reference->setup;
+    const auto key = concat(reference_known_by_, " ", variant.entry, " ", seed, " ", operations, " ",
+                            model::launch_identity(own, model::Contents::taken));
+    expected_ = memo_->get("what references left", key, [&] {
+        Operation operation(session_, *reference_, own, variant.entry);
+        operation.load(own, seed);
+        for (unsigned i = 0; i < operations; ++i) operation.enqueue();
+        model::Buffers left;
+        if (const auto wrong = operation.read_back(left))
+            throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
+        return contents_of(left);
+    });
 }
 
 bool Subject::is_the_answer(const model::Buffers& found) const {
@@ -145,7 +151,7 @@ Subject::Wrong Subject::check(Operation& set) {
     // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
     const InPhase phase(Phase::host_reference);
     if (is_the_answer(buffers_) || (same_answer_ && same_answer_->is_the_answer(buffers_))) return std::nullopt;
-    buffers_.expected = setup_->reference ? &expected_ : nullptr;
+    buffers_.expected = setup_->reference ? expected_.get() : nullptr;
     buffers_.errors = setup_->errors.get();
     return setup_->check(buffers_);
 }

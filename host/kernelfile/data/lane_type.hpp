@@ -1,0 +1,30 @@
+// The lane of a type as one of C++, for loops over much data: the type is asked for once and not for each lane.
+#pragma once
+
+#include <cstdint>
+
+#include "core/half.hpp"
+#include "model/kernel_signature.hpp"
+
+namespace cllab::kernelfile {
+
+/// Calls `work` with a lane of the type, which is a number.
+template <typename Work>
+auto with_lane_type(const model::ElementType& type, Work work) {
+    if (type.kind == model::ElementType::Kind::bfloat16) return work(Bfloat16{});
+    if (type.is_floating())
+        return type.lane_bytes == 8 ? work(double{}) : type.lane_bytes == 4 ? work(float{}) : work(Half{});
+    const bool is_signed = type.kind == model::ElementType::Kind::signed_integer;
+    switch (type.lane_bytes) {
+        case 1:
+            return is_signed ? work(std::int8_t{}) : work(std::uint8_t{});
+        case 2:
+            return is_signed ? work(std::int16_t{}) : work(std::uint16_t{});
+        case 4:
+            return is_signed ? work(std::int32_t{}) : work(std::uint32_t{});
+        default:
+            return is_signed ? work(std::int64_t{}) : work(std::uint64_t{});
+    }
+}
+
+}  // namespace cllab::kernelfile
