@@ -114,7 +114,7 @@ void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
     out << fmt::format("<summary>{}{}", breakable(r.id), text(c.on_device(c.devices[c.device_of[code.cell]].name)));
     if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
-    if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
+    if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread_of(r)));
     if (!r.time) out << fmt::format(": <span class=\"bad\">{}</span>", model::name(r.status));
     out << " " << limit_tag(c, code.cell);
     if (r.code.registers) out << fmt::format(" {} registers", *r.code.registers);

@@ -53,11 +53,14 @@ std::vector<double> Scale::ticks() const {
     return out;
 }
 
-std::string spread(const model::Record& r) {
-    if (!r.time) return "";
-    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
-    const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
-    return interval.empty() ? "" : interval + " %";
+std::string marked(std::string_view sentence) {
+    std::string out;
+    bool code = false;
+    for (const auto& part : split(sentence, '`')) {
+        out += code ? "<code>" + text(part) + "</code>" : breakable(part);
+        code = !code;
+    }
+    return out;
 }
 
 std::string heading(int level, const std::string& id, const std::string& title) {

@@ -132,11 +132,8 @@ std::string Context::name_of_grid_device(std::size_t d) const {
 
 std::string Context::on_device(const std::string& device) const { return devices.size() == 1 ? "" : " on " + device; }
 
-std::string Context::sentence_on(const std::string& device, std::string sentence) const {
-    if (devices.size() > 1) return "On " + device + " " + sentence;
-    // A name stays as it is written.
-    if (sentence.starts_with("no ") || sentence.starts_with("none ")) sentence.front() = 'N';
-    return sentence;
+std::string Context::sentence_on(const std::string& device, const std::string& sentence) const {
+    return devices.size() > 1 ? "On " + device + ": " + sentence : sentence;
 }
 
 std::string Context::link(std::size_t cell, const std::string& label) const {

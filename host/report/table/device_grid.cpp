@@ -113,7 +113,7 @@ GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const May
     return out;
 }
 
-bool cell_before(const GridCell& a, const GridCell& b) {
+bool cell_before(const RankedCell& a, const RankedCell& b) {
     return a.rank.compared && b.rank.compared && clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
 }
 
@@ -157,11 +157,11 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 
 }  // namespace
 
-std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t device) {
-    std::vector<const GridCell*> out;
+std::vector<const RankedCell*> fastest_first(const GridGroup& group, std::size_t device) {
+    std::vector<const RankedCell*> out;
     for (const auto& cells : group.cells)
         if (cells[device].record && cells[device].record->time) out.push_back(&cells[device]);
-    std::ranges::stable_sort(out, {}, [](const GridCell* cell) {
+    std::ranges::stable_sort(out, {}, [](const RankedCell* cell) {
         const auto& rank = cell->rank;
         return std::tuple(!rank.compared, rank.compared ? rank.set : 0, rank.ratio, cell->record->time->median);
     });
@@ -172,10 +172,13 @@ std::string GridFamily::common_point() const {
     return point_text(groups.front().point, [&](const auto& axis, const auto&) { return !varying.contains(axis); });
 }
 
-std::string GridFamily::where(const GridGroup& group) const {
-    return point_text(group.point,
-                      [&](const auto& axis, const auto& value) { return varying.contains(axis) && !value.empty(); });
+model::PointValues GridFamily::place(const GridGroup& group) const {
+    auto out = group.point;
+    std::erase_if(out, [&](const auto& one) { return !varying.contains(one.first) || one.second.empty(); });
+    return out;
 }
+
+std::string GridFamily::where(const GridGroup& group) const { return point_text(place(group)); }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
     std::vector<Win> won;
@@ -239,7 +242,7 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
     Column times{.title = device.letter, .right = true}, ratios{.title = "", .right = true};
     for (const auto& group : groups) {
         for (const auto& cells : group.cells) {
-            const GridCell& cell = cells[d];
+            const RankedCell& cell = cells[d];
             const Record* r = cell.record;
             const bool ok = r && r->status == model::Status::ok;
             times.cells.push_back(!device.first   ? "lost"

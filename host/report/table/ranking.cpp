@@ -47,7 +47,9 @@ double least_difference(const Record& a, const Record& b) {
     const double placement = a.device.type == "gpu" ? 0.04 : 0.15;
     const double varied = std::max(a.time->reference_spread, b.time->reference_spread);
     const double cores = std::min(model::cores_share(a), model::cores_share(b));
-    return (1 + placement) * (1 + varied) / cores - 1;
+    // What a row without its cores takes longer than its share of them says (`tests/trial/beside_load.py`).
+    constexpr double beside_load = 1.5;
+    return (1 + placement) * (1 + varied) / cores * (cores < model::nearly_all_cores ? beside_load : 1) - 1;
 }
 
 /// `timed`: places of rows that took turns.
@@ -66,7 +68,8 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
         if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
         ranks[i].indistinct = ranks[best].indistinct = true;
         ranks[best].fastest = false;
-        unnamed.add({least_difference(*rows[best], *rows[i])});
+        ranks[i].allowed = least_difference(*rows[best], *rows[i]);
+        unnamed.add({ranks[i].allowed});
     }
 }
 
@@ -81,7 +84,6 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     for (auto& [turns, set] : took_turns) {
         for (const auto i : set) ranks[i].set = sets;
         ++sets;
-        std::erase_if(set, [&](std::size_t i) { return !model::had_its_cores(*rows[i]); });
         if (turns) rank_set(rows, set, ranks, unnamed);
     }
 }

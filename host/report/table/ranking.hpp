@@ -20,11 +20,17 @@ using model::rows_of;
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
-    bool compared = false;    ///< ok, timed with an interval on the cores it could use, and others took turns with it
+    bool compared = false;    ///< ok, timed with an interval, and others took turns with it
     bool fastest = false;     ///< clearly before every other one
     bool indistinct = false;  ///< may be the fastest; of the row with the least cost too, when it is not alone in that
     double ratio = 1;         ///< cost over the least of its set, >= 1
     std::size_t set = 0;      ///< rows with the same number took turns at one point
+    double allowed = 0;       ///< of an indistinct one: by how much it must cost more than the least, 0.2 is 20 %
+};
+
+struct RankedCell {
+    const model::Record* record = nullptr;  ///< nothing: this variant was not run there
+    Rank rank;
 };
 
 /// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.

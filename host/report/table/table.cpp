@@ -11,9 +11,11 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "model/warning.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::report {
 namespace {
@@ -76,6 +78,12 @@ void print_unsupported(std::ostream& out, const std::vector<Rows>& folded, std::
     }
 }
 
+/// Times of a simulator mean nothing.
+std::vector<std::string> sentences_of(const Comparison& comparison) {
+    const auto simulated = [](const Record* r) { return model::warns(*r, model::Warning::simulated); };
+    return std::ranges::any_of(comparison.rows, simulated) ? std::vector<std::string>() : table_sentences(comparison);
+}
+
 /// Returns what the sentences below all tables say of its ranks.
 Unnamed print_family(std::ostream& out, Rows unordered, const Notes& notes, const TableStyle& style,
                      const MayBeAuto& may_be_auto) {
@@ -106,6 +114,7 @@ Unnamed print_family(std::ostream& out, Rows unordered, const Notes& notes, cons
     print_unsupported(out, folded, text_width);
     if (std::erase(dropped, "dump") > 0) out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     print_left_out(out, dropped, style);
+    for (const auto& sentence : sentences_of(comparison)) out << wrap(sentence, "  ", text_width);
     if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
     return comparison;
 }
@@ -203,6 +212,7 @@ void write_section(std::ostream& out, const Rows& unordered, const Notes& notes,
             << '\n';
         first = false;
     }
+    for (const auto& sentence : sentences_of(comparison)) out << "\n**" << plain_markdown(sentence) << "**\n";
     for (const auto& sentence : ranking_notes(comparison)) out << '\n' << plain_markdown(sentence) << '\n';
 }
 

@@ -258,8 +258,9 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                                            "the clock drifts or the device has other work");
     if (!model::had_its_cores(state.record))
         state.warn(Warning::few_cores,
-                   "other processes took more than a tenth of the cores that its threads could use, so it is not "
-                   "ranked (record: cores, waited); a quiet machine may be faster");
+                   "other processes took more than a tenth of the cores that its threads could use, so it is ranked "
+                   "only where that cannot explain the difference (record: cores, waited); a quiet machine may be "
+                   "faster");
     if (!timing.settled)
         state.warn(Warning::not_settled,
                    "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
