@@ -64,7 +64,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;
-    bool by_time = false, isolate = false, watch = false, require_all = false;
+    bool by_time = false, isolate = false, watch = false, require_all = false, strict = false;
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {

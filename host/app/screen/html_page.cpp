@@ -148,6 +148,7 @@ Page page_of(const std::vector<model::Record>& records, const std::vector<portra
     const auto points = portrait::points_of_curves(conclusions);
     for (const auto& record : records) page.in_curve.push_back(points.contains(&record));
     page.explanations = report::explanations_of(records, lines);
+    std::ranges::copy_if(lines, std::back_inserter(page.comparisons), report::is_comparison);
     add_portraits(page);
     return page;
 }

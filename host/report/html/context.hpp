@@ -71,6 +71,12 @@ void write_bounds(std::ostream& out, const Context& context, std::size_t cell);
 void write_ranking(std::ostream& out, const Context& context, const GridFamily& family, const GridGroup& group,
                    std::size_t device);
 
+/// The arrangements of a comparison, by its line of JSON; nothing where the line is not understood.
+void write_comparison(std::ostream& out, const std::string& line);
+
+/// The cells as the rankings have them, then what no ranking shows.
+std::vector<std::size_t> ranked_order(const Context& context);
+
 /// A curve's variant, with the values of the axes that its family varies.
 std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series);
 

@@ -10,6 +10,7 @@
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 #include "report/records/points.hpp"
@@ -220,9 +221,55 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
     }
 }
 
+/// The variants of a device over the only axis that varies: a line each. Empty where that is no curve.
+std::vector<ChartLine> lines_of(const Context& c, const GridFamily& family, std::size_t device) {
+    constexpr std::size_t least_points = 3, most_lines = 8;
+    std::map<std::string, ChartLine> lines;
+    if (family.varying.size() != 1 || family.groups.size() < least_points) return {};
+    for (const auto& group : family.groups) {
+        const auto place = family.place(group);
+        const auto x = place.empty() ? std::nullopt : parse_real(place.front().second);
+        if (!x) return {};
+        for (const auto* cell : fastest_first(group, device)) {
+            const auto& t = *cell->record->time;
+            const bool interval = t.has_interval();
+            auto& line = lines.try_emplace(cell->record->id, ChartLine{cell->record->id, {}}).first->second;
+            line.marks.push_back({*x, t.median, interval ? t.low : 0, interval ? t.high : 0,
+                                  static_cast<long>(c.index(*cell->record))});
+        }
+    }
+    std::vector<ChartLine> out;
+    for (auto& [id, line] : lines) {
+        std::ranges::sort(line.marks, {}, &ChartMark::x);
+        if (line.marks.size() >= least_points) out.push_back(std::move(line));
+    }
+    return out.size() == lines.size() && out.size() <= most_lines ? out : std::vector<ChartLine>();
+}
+
+/// A family whose points make a curve: what its table ends with, and the curve. False where they make none.
+bool write_as_curve(std::ostream& out, const Context& c, const GridFamily& family) {
+    bool any = false;
+    for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
+        const auto lines = lines_of(c, family, d);
+        if (lines.empty()) continue;
+        any = true;
+        model::Rows rows;
+        for (const auto& line : lines)
+            for (const auto& mark : line.marks) rows.push_back(&c.records()[static_cast<std::size_t>(mark.cell)]);
+        const auto on = c.name_of_grid_device(d);
+        for (const auto& sentence : table_sentences(compare(rows, c.page.may_be_auto)))
+            out << fmt::format("<p class=\"verdict\">{}</p>\n", marked(c.sentence_on(on, sentence)));
+        out << "<div class=\"figures\">\n";
+        write_chart(out, {family.name + c.on_device(on), *family.varying.begin(), "", "time", "s"}, lines, {});
+        out << "</div>\n";
+    }
+    return any;
+}
+
 void write_family(std::ostream& out, const Context& c, const GridFamily& family) {
     const auto common = family.common_point();
     if (!common.empty()) out << fmt::format("<p class=\"point\">{}</p>\n", text(common));
+    if (write_as_curve(out, c, family)) return;
     out << "<div class=\"figures\">\n";
     for (const auto& group : first_of(family.groups, most_groups)) {
         write_difference(out, c, group);
@@ -247,12 +294,16 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
                 ++left;
                 continue;
             }
-            const auto at = [&](const auto& s) {
-                return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
+            const auto at = [&](std::size_t i) {
+                const auto& r = c.records()[series.cells[i]];
+                const auto codes = mapped(r.warnings, [](const auto& w) { return w.substr(0, w.find(':')); });
+                return format_seconds(value_of(samples[i])) + " " + spread_of(r) +
+                       (codes.empty() ? "" : " (" + join(codes, ", ") + ")") + " at " + series.axis + " " +
+                       quantity(samples[i].x, series.unit);
             };
             write_verdict(out,
                           c.sentence_on(device, fmt::format("{} takes {} and {}{}.", name_of_series(c, family, series),
-                                                            at(samples.front()), at(samples.back()),
+                                                            at(0), at(samples.size() - 1),
                                                             samples.front().per_step > 0 ? " per step" : "")));
         }
     }
@@ -315,6 +366,7 @@ void write_overview(std::ostream& out, const Context& c) {
     out << "<section class=\"lead\" id=\"overview\">\n";
     write_about(out, c);
     for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
+    for (const auto& line : c.page.comparisons) write_comparison(out, line);
     std::vector<std::string> families;
     for (const auto& family : c.grid.families) add_once(families, family.name);
     for (const auto& set : c.page.curves) add_once(families, set.family);

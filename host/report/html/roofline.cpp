@@ -70,7 +70,7 @@ bool has_place(const model::Record& r) {
     return metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0;
 }
 
-/// The variants of the device, a line a family: a colour each.
+/// The variants of the device: a colour each, where there are as many, else a colour a family.
 std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
     model::Rows rows;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
@@ -79,8 +79,11 @@ std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
         if (has_place(r)) rows.push_back(&r);
     }
     std::vector<ChartLine> lines;
-    for (const auto& own : grouped(rows, [](const model::Record* r) { return r->family; })) {
-        ChartLine line{own.front()->family, {}, false, true};
+    std::set<std::string> ids;
+    for (const auto* r : rows) ids.insert(r->id);
+    const bool by_variant = ids.size() <= 8;
+    for (const auto& own : grouped(rows, [&](const model::Record* r) { return by_variant ? r->id : r->family; })) {
+        ChartLine line{by_variant ? own.front()->id : own.front()->family, {}, false, true};
         for (const auto* r : own) {
             const double flops = *metric_value(*r, "flops"), scale = flops * r->time->median;
             const bool interval = r->time->has_interval() && r->time->low > 0;
@@ -133,8 +136,8 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         }
     auto roofs = roofs_of(c, device, fastest);
     const auto name = c.devices[device].name;
-    if (roofs.compute.empty() && roofs.memory.empty()) {
-        out << fmt::format("<p>{}: no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n",
+    if (roofs.memory.empty()) {
+        out << fmt::format("<p>{}: no measured bandwidth, so no slope; <code>cllab profile</code> measures it.</p>\n",
                            text(name));
         return;
     }
