@@ -72,6 +72,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(browser LABEL browser SCRIPT browser/test_page.py)
   cllab_script(browser_looks LABEL browser SCRIPT browser/test_looks.py)
   cllab_script(browser_lines LABEL browser SCRIPT browser/test_lines.py)
+  cllab_script(browser_geometry LABEL browser SCRIPT browser/test_geometry.py)
   cllab_script(cli_kernel_files LABEL cli SCRIPT cli/test_kernel_files.py)
   cllab_script(cli_tune LABEL cli SCRIPT cli/test_tune.py)
   cllab_script(cli_programs LABEL cli SCRIPT cli/test_programs.py ARGS Programs)
@@ -96,7 +97,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(device_oclgrind LABEL device SCRIPT device/test_kernels.py ARGS oclgrind)
   cllab_script(device_rusticl LABEL device SCRIPT device/test_kernels.py ARGS rusticl)
   cllab_script(device_intel LABEL device SCRIPT device/test_kernels.py ARGS intel ${CMAKE_BINARY_DIR}/intel-cpu-runtime/vendors)
-  set_tests_properties(browser browser_looks browser_lines cli_count cli_proof_rungs cli_guess cli_documents cli_records cli_package cli_frameworks cli_isa_files cli_isa_gate cli_programs cli_programs_intel isa isa_variants device_rusticl device_intel trial_hot PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(browser browser_looks browser_lines browser_geometry cli_count cli_proof_rungs cli_guess cli_documents cli_records cli_package cli_frameworks cli_isa_files cli_isa_gate cli_programs cli_programs_intel isa isa_variants device_rusticl device_intel trial_hot PROPERTIES SKIP_RETURN_CODE 77)
 else()
   message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
 endif()
@@ -176,7 +177,7 @@ endif()
 # What `tools/test` leaves to `tools/test --all`: it costs more than it finds in a commit. Sanitizers are a second build (a third of all processor
 # time); the Boost.Test programs and the faults of kernels run in the plain build before each commit.
 set(beyond_a_commit sanitized_build sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device fuzz files_build clang_tidy
-  device_opt_disable device_product device_rusticl device_intel cli_programs_intel isa_variants browser_looks browser_lines cli_package cli_sweep
+  device_opt_disable device_product device_rusticl device_intel cli_programs_intel isa_variants browser_looks browser_lines browser_geometry cli_package cli_sweep
   cli_frameworks cli_options)
 foreach(name IN LISTS beyond_a_commit)
   if(TEST ${name})

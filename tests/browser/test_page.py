@@ -17,8 +17,8 @@ class Page(BrowserTest):
         records = self.plain_records()
         self.open(self.make(records))
         self.assert_quiet()
-        rows = self.js("return Array.from(document.querySelectorAll('#table tbody tr')).map(r => [r.cells[0].textContent, r.cells[1].textContent, "
-                       "r.cells[3].firstChild.textContent, r.querySelector('[data-v]')?.dataset.v ?? null])")
+        rows = self.js("return Array.from(document.querySelectorAll('#table tbody tr')).sort((a, b) => a.dataset.cell - b.dataset.cell).map(r => [r.cells[0].textContent, "
+                       "r.cells[1].textContent, r.cells[3].firstChild.textContent, r.querySelector('[data-v]')?.dataset.v ?? null])")
         self.assertEqual([row[0] for row in rows], [r["id"] for r in records])
         self.assertEqual([row[2] for row in rows], [r["status"] for r in records])
         self.assertEqual([float(row[3]) if row[3] else None for row in rows], [r["time"]["median"] if "time" in r else None for r in records])

@@ -382,7 +382,7 @@ void write_overview(std::ostream& out, const Context& c) {
             if (family.name == name) write_unsupported(out, c, family);
         out << "</div>\n";
     }
-    for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
+    if (c.grid.apart) out << fmt::format("<p class=\"dim\">{}</p>\n", apart_note);
     write_without_limits(out, c);
     write_failed(out, c);
     out << "</section>\n";

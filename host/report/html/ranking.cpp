@@ -401,7 +401,7 @@ void write_ranked(std::ostream& out, const Page& page) {
     if (!parts.empty())
         picture.sentence("Median time with its 95 % interval. Bars begin at zero; points lie on a logarithmic scale.",
                          "note");
-    for (const auto& note : ranking_notes(c.grid)) picture.sentence(note, "note");
+    if (c.grid.apart) picture.sentence(apart_note, "note");
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",
                        number(picture_width), number(picture.height()))
         << "role=\"img\">\n<title>The kernels, fastest first</title>\n"

@@ -70,8 +70,8 @@ Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const May
     return points;
 }
 
-/// The variants of a group on one device, among themselves.
-Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
+/// Ranks the variants of a group on one device; whether some took no turns with the others.
+bool rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
     std::map<const Record*, Rank*> rank_of;
     Rows contenders;
     for (auto& cells : group.cells) {
@@ -79,10 +79,10 @@ Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& ma
         contenders.push_back(cells[device].record);
         rank_of[contenders.back()] = &cells[device].rank;
     }
-    if (contenders.empty()) return {};
+    if (contenders.empty()) return false;
     const auto compared = compare(contenders, may_be_auto);
     for (std::size_t i = 0; i < compared.rows.size(); ++i) *rank_of.at(compared.rows[i]) = compared.ranks[i];
-    return compared;
+    return compared.apart;
 }
 
 GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto, DeviceGrid& grid) {
@@ -109,7 +109,7 @@ GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const May
     }
     for (auto& group : out.groups)
         for (std::size_t d = 0; d < grid.devices.size(); ++d)
-            if (!grid.devices[d].simulated) grid.add(rank_on_device(group, d, may_be_auto));
+            if (!grid.devices[d].simulated) grid.apart = rank_on_device(group, d, may_be_auto) || grid.apart;
     return out;
 }
 
@@ -323,7 +323,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
-    for (const auto& note : ranking_notes({0, grid.apart})) out << '\n' << wrap(note, "", style.text_width());
+    if (grid.apart) out << '\n' << wrap(apart_note, "", style.text_width());
     if (grid.repeated > 0)
         out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
 }

@@ -46,7 +46,8 @@ struct GridFamily {
     std::string where(const GridGroup& group) const;         ///< likewise, as text
 };
 
-struct DeviceGrid : Unnamed {
+struct DeviceGrid {
+    bool apart = false;  ///< timed rows of one group took no turns with each other
     std::vector<GridDevice> devices;
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices

@@ -53,7 +53,7 @@ double least_difference(const Record& a, const Record& b) {
 }
 
 /// `timed`: places of rows that took turns.
-void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks, Unnamed& unnamed) {
+void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks) {
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})
@@ -69,22 +69,21 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
         ranks[i].indistinct = ranks[best].indistinct = true;
         ranks[best].fastest = false;
         ranks[i].allowed = least_difference(*rows[best], *rows[i]);
-        unnamed.add({ranks[i].allowed});
     }
 }
 
 /// `members`: places of rows at one point. `sets`: how many were ranked before.
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
-                Unnamed& unnamed) {
+                bool& apart) {
     std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
     for (const auto i : members)
         if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval())
             took_turns[model::turns_of(*rows[i])].push_back(i);
-    unnamed.add({0, took_turns.size() > 1});
+    apart = apart || took_turns.size() > 1;
     for (auto& [turns, set] : took_turns) {
         for (const auto i : set) ranks[i].set = sets;
         ++sets;
-        if (turns) rank_set(rows, set, ranks, unnamed);
+        if (turns) rank_set(rows, set, ranks);
     }
 }
 
@@ -122,24 +121,6 @@ bool clearly_before(const Record& a, double cost_a, const Record& b, double cost
     return turns && turns == model::turns_of(b) && apart && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
 
-void Unnamed::add(const Unnamed& other) {
-    difference = std::max(difference, other.difference);
-    apart = apart || other.apart;
-}
-
-std::vector<std::string> ranking_notes(const Unnamed& unnamed) {
-    std::vector<std::string> out;
-    if (unnamed.difference > 0)
-        out.push_back("~: too close to call; the samples overlap, or differ by no more than the " +
-                      format_significant(100 * unnamed.difference, 2) +
-                      " % that buffer placement, drift and lost cores alone can make here (use --vs).");
-    if (unnamed.apart)
-        out.emplace_back(
-            "Only cells that took turns in one run are ranked against each other; to rank the others, run them "
-            "together or use --vs.");
-    return out;
-}
-
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
     const auto group_of = points.groups();
@@ -150,7 +131,7 @@ Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     std::vector<Rank> ranks(rows.size());
     std::size_t sets = 0;
     for (auto& members : groups) {
-        rank_group(rows, members, ranks, sets, out);
+        rank_group(rows, members, ranks, sets, out.apart);
         put_fastest_first(rows, members, ranks);
         for (const auto i : members) {
             out.rows.push_back(rows[i]);

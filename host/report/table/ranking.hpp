@@ -40,15 +40,8 @@ std::string rank_text(const Rank& rank);
 /// table cannot tell from a difference of the kernels, and they took turns. Costs are in one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
-/// What left rows unnamed or unranked, in one comparison or in several.
-struct Unnamed {
-    double difference = 0;  ///< the largest that still left somebody unnamed: 0.2 is 20 %
-    bool apart = false;     ///< timed rows of one group took no turns with each other
-
-    void add(const Unnamed& other);
-};
-
-struct Comparison : Unnamed {
+struct Comparison {
+    bool apart = false;              ///< timed rows of one group took no turns with each other
     Rows rows;                       ///< the given rows, those of one group together, else in the given order
     std::vector<std::size_t> group;  ///< of each row
     std::vector<Rank> ranks;         ///< of each row
@@ -62,7 +55,9 @@ struct Comparison : Unnamed {
 /// group has one, else by flop rate, else by time. All rows are of one device and family.
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto = {});
 
-/// What `~` and the gaps between ranks mean: sentences for below the tables.
-std::vector<std::string> ranking_notes(const Unnamed& unnamed);
+/// For below tables of which rows of one group took no turns.
+inline constexpr const char* apart_note =
+    "Only cells that took turns in one run are ranked against each other; to rank the others, run them together or use "
+    "--vs.";
 
 }  // namespace cllab::report

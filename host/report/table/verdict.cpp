@@ -171,7 +171,7 @@ std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) 
     const auto words = first_few(sorted, 4, [&](const auto& w) { return fmt::format("{} at {}", w.second, w.first); });
     const auto all = std::to_string(points.size()) + " points";
     if (sorted.empty()) return "At none of " + all + " one variant is clearly the fastest.";
-    return "Fastest of " + all + ": " + words + (none ? fmt::format("; at {} none is clearly", none) : "") + ".";
+    return "Fastest of " + all + ": " + words + (none ? fmt::format("; at {} none is clearly, and `--vs` decides", none) : "") + ".";
 }
 
 }  // namespace
