@@ -40,7 +40,7 @@ class Geometry(BrowserTest):
         records = [maker.record("pitch", variant, seconds, point={"width": 64}, argv=["cllab", "run", "pitch_*"]) for variant, seconds in (("wide", 1e-4), ("roi", 1.05e-4))]
         self.open(self.make(records))
         verdict = self.js("return document.querySelector('.bars .verdict').textContent").replace("\u200b", "")
-        self.assertRegex(verdict, r"pitch_wide, pitch_roi are too close to call, the best takes \S+ us ±\S+.%; samples overlap, or differ by no more than the \d+ %")
+        self.assertRegex(verdict, r"pitch_wide, pitch_roi are too close to call, the best takes \S+ us ±\S+.%; samples overlap, or differ by no more than the \d+.% that")
         self.assertIn("cllab run pitch_roi --vs pitch_wide decides.", verdict)
 
     def test_all_cells_stand_as_ranked_and_their_times_are_on_a_telephone_whole(self):

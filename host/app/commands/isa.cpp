@@ -80,46 +80,40 @@ private:
     Choice choice_;
 };
 
-/// The innermost loops of the kernel, all of it where there are none.
-std::string loops_text(const CellCode& code, const LiveCode& live) {
-    std::string out;
-    const auto add = [&](const std::string& place, const inspect::Counts& counts, const auto& instructions) {
-        out += "\n" + place + "\n" + inspect::one_line_counts(*code.counts.isa, counts) + "\n" + live.head;
-        for (const auto& one : instructions)
-            out += live.beside(one.address) + fmt::format("{:8x}:  {}\n", one.address, one.text);
-    };
-    const auto& stats = code.counts;
-    for (const auto& loop : stats.loops)
-        if (loop.innermost)
-            add("innermost loop at " + loop.header, loop.own,
-                mapped(loop.body, [&](auto i) { return stats.code.instructions[i]; }));
-    if (out.empty() && stats.isa) add("no loop; all of the kernel", stats.total, stats.code.instructions);
-    return out;
-}
-
 /// Only what runs: until nine tenths of the samples are shown; where nobody saw it run, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
-    const auto bodies = hot_bodies(code);
+    const auto& stats = code.counts;
     std::string text = code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
                                 : "hot: unknown: cllab cannot sample this device\n";
     if (!code.hot_note.empty()) text += printable(code.hot_note) + "\n";
-    if (bodies.empty()) return text + loops_text(code, live);
+    const auto head = [&](const std::string& place, const inspect::Counts& counts) {
+        text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
+    };
+    std::string line;
+    const auto put_one = [&](const inspect::Instruction& one) {
+        text += source_line(code, one.address, line) + live.beside(one.address) +
+                fmt::format("{:8x}:  {}\n", one.address, one.text);
+    };
+    const auto bodies = hot_bodies(code);
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
-        text += "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) +
-                "\n" + live.head;
+        head(model::place(body.region), body.counts);
         const model::HotBlock* last = nullptr;
-        std::string line;
+        line.clear();
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
                 if (instruction.address >= block->begin && instruction.address < block->end &&
                     block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
-                    fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+            put_one(instruction);
         }
+    }
+    for (const auto& loop : stats.loops) {
+        if (!bodies.empty() || !loop.innermost) continue;
+        head("innermost loop at " + loop.header, loop.own);
+        for (const auto i : loop.body) put_one(stats.code.instructions[i]);
     }
     return text;
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <ranges>
 #include <set>
@@ -224,11 +223,8 @@ private:
                     out.push_back(pair.left.id + " against " + pair.right.id + " is undecided");
         using model::Warning;
         for (const auto& r : sink_.records())
-            if (r.time && (!r.time->has_interval() ||
-                           std::ranges::any_of(std::array{Warning::few_cores, Warning::throttled, Warning::not_settled,
-                                                          Warning::noise_floor},
-                                               [&](Warning w) { return model::warns(r, w); })))
-                add_once(out, r.id + " is disturbed");
+            for (const auto w : {Warning::few_cores, Warning::throttled, Warning::not_settled, Warning::noise_floor})
+                if (r.time && (!r.time->has_interval() || model::warns(r, w))) add_once(out, r.id + " is disturbed");
         if (plan_.paired) return out;
         const auto grid = report::device_grid(model::rows_of(sink_.records()), {}, {});
         for (const auto& family : grid.families)

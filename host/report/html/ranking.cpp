@@ -123,44 +123,20 @@ void write_failed_row(std::ostream& out, const Context& c, const Record& r, std:
         << "\n";
 }
 
-/// By tick, the class of its label: "last" stands on any screen, the others where the bars have the room, or nowhere.
-/// Of each width every second label goes, as often as it takes until none touches the next. The stylesheet has the
-/// screens.
-std::vector<const char*> kinds_of_ticks(const TimeAxis& axis, const std::vector<double>& ticks,
-                                        const std::vector<std::string>& labels) {
-    constexpr double letter = 7.2, gap = 8;  // in pixels
-    const auto left = [&](std::size_t k, double width) {
-        return width * axis.at(ticks[k]) - (k == 0 ? 0 : letter * static_cast<double>(labels[k].size()) / 2);
-    };
-    const auto fits = [&](std::size_t step, double width) {
-        for (std::size_t k = 0; k + step < ticks.size(); k += step)
-            if (left(k + step, width) < left(k, width) + letter * static_cast<double>(labels[k].size()) + gap)
-                return false;
-        return true;
-    };
-    static constexpr std::pair<double, const char*> rooms[] = {
-        {104, "last"}, {220, "major"}, {400, "minor"}, {800, "ample"}};
-    std::vector<const char*> kinds(ticks.size(), "none");
-    std::size_t step = 16;
-    while (step > ticks.size()) step /= 2;
-    for (const auto& [width, kind] : rooms) {
-        while (step > 1 && fits(step / 2, width)) step /= 2;
-        for (std::size_t k = 0; k < ticks.size(); k += step)
-            if (kinds[k] == std::string_view("none")) kinds[k] = kind;
-    }
-    kinds[0] = "first";
-    return kinds;
+/// The class of a tick's label: "last" stands on any screen, the others where the stylesheet says that there is room.
+const char* kind_of_tick(std::size_t k, std::size_t ticks) {
+    if (k == 0) return "first";
+    if (k + 1 == ticks) return "last";
+    return k + 2 == ticks || k % 2 ? "ample" : k % 4 ? "minor" : "major";
 }
 
 void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
     out << R"(<tr class="axis"><td></td><td class="bar"><svg height="18" width="100%">)";
     const auto ticks = axis.scale.ticks();
-    std::vector<std::string> labels;
-    for (const double tick : ticks) labels.push_back(tick == 0 ? "0" : format_seconds(tick));
-    const auto kinds = kinds_of_ticks(axis, ticks, labels);
     for (std::size_t k = 0; k < ticks.size(); ++k)
         out << fmt::format(R"(<line x1="{0}" x2="{0}" y1="0" y2="4"/><text class="{1}" x="{0}" y="15">{2}</text>)",
-                           percent(axis.at(ticks[k])), kinds[k], labels[k]);
+                           percent(axis.at(ticks[k])), kind_of_tick(k, ticks.size()),
+                           ticks[k] == 0 ? "0" : format_seconds(ticks[k]));
     out << fmt::format("</svg></td><td colspan=\"{}\"></td></tr>\n", columns);
 }
 

@@ -161,14 +161,17 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
 
 }  // namespace
 
-bool has_roofline(const Context& c) { return std::ranges::any_of(c.records(), has_place); }
+bool has_roofline(const Context& c) {
+    for (std::size_t d = 0; d < c.devices.size(); ++d)
+        if (!points_of(c, d).empty()) return true;
+    return false;
+}
 
 void write_roofline(std::ostream& out, const Context& c) {
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     out << "<p>Bytes and operations are the least that the work needs, not what the code executes. Each point is a "
-           "variant with the interval of its time. The colour is its family; the highest of each is named. What is "
-           "above a "
-           "slope has its data in a nearer level.</p>\n<div "
+           "variant with the interval of its time. The colour is the variant's, or its family's where there are more "
+           "than eight; the legend names it. What is above a slope has its data in a nearer level.</p>\n<div "
            "class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";
