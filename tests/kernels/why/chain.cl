@@ -4,6 +4,7 @@ arg x = rand:n
 arg y = out:n
 global n
 local 64
+work bytes=8*n
 */
 // Each step needs the result of the one before, and nothing else is left to do meanwhile.
 kernel void chain(global const float* x, global float* y) {

@@ -6,6 +6,7 @@ arg x = rand:n
 arg y = out:items
 global items
 local 256
+work bytes=12*items
 */
 // Neighbours read from cache lines of their own.
 kernel void scattered(global const int* at, global const float* x, global float* y) {

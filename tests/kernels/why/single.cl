@@ -4,6 +4,7 @@ arg x = rand:n
 arg y = out:n
 global n
 local 1
+work bytes=8*n
 */
 // A group is started for each element.
 kernel void single(global const float* x, global float* y) {
