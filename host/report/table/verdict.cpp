@@ -170,8 +170,8 @@ std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) 
     std::ranges::sort(sorted, std::greater());
     const auto words = first_few(sorted, 4, [&](const auto& w) { return fmt::format("{} at {}", w.second, w.first); });
     const auto all = std::to_string(points.size()) + " points";
-    if (sorted.empty()) return "At none of " + all + " one variant is clearly the fastest.";
-    return "Fastest of " + all + ": " + words + (none ? fmt::format("; at {} none is clearly, and `--vs` decides", none) : "") + ".";
+    if (sorted.empty()) return "No variant is clearly the fastest at any of " + all + ".";
+    return "Fastest of " + all + ": " + words + (none ? fmt::format("; at {} none is clearly", none) : "") + ".";
 }
 
 }  // namespace
@@ -238,8 +238,14 @@ std::vector<std::string> table_sentences(const Comparison& c) {
     }
     std::erase_if(points, [](const auto& cells) { return cells.size() < 2; });
     if (points.empty()) return range_sentences(c);
-    if (points.size() > few) return {counts_sentence(points)};
     std::vector<std::string> out;
+    if (points.size() > few) {  // and one point of which nothing is known
+        out.push_back(counts_sentence(points));
+        std::erase_if(points, [](const auto& cells) {
+            return std::ranges::any_of(cells, [](const auto& cell) { return cell.rank.fastest; });
+        });
+        points.erase(points.begin(), points.end() - std::min<std::ptrdiff_t>(1, std::ssize(points)));
+    }
     for (const auto& cells : points) {
         const auto where = where_of(c, *cells.front().record);
         const auto place = where_text(where);
