@@ -41,7 +41,7 @@ class Geometry(BrowserTest):
         self.open(self.make(records))
         verdict = self.js("return document.querySelector('.bars .verdict').textContent").replace("\u200b", "")
         self.assertRegex(verdict, r"pitch_wide, pitch_roi are too close to call, the best takes \S+ us ±\S+.%; samples overlap, or differ by no more than the \d+.% that")
-        self.assertIn("cllab run pitch_roi --vs pitch_wide decides.", verdict)
+        self.assertIn("cllab run pitch_roi --vs pitch_wide --device 1:0 decides.", verdict)
 
     def test_all_cells_stand_as_ranked_and_their_times_are_on_a_telephone_whole(self):
         self.open(self.make(self.over_an_axis()), "#cells")

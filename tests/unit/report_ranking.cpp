@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(rows_without_their_cores_are_told_apart_by_more_than_that_c
                          "1.00 ms ±0.50 % (pitch_short8 takes 1700 times as long)"),
                page);
     BOOST_TEST(has(page, "other processes took 46 % of the cores, which can make a factor of 3.2"), page);
-    BOOST_TEST(has(page, "`cllab run pitch_loop --vs pitch_wide` decides."), page);
+    BOOST_TEST(has(page, "`cllab run pitch_loop --vs pitch_wide --device 1:0` decides."), page);
     BOOST_TEST(said({wide, other}) == (std::vector<std::string>{"wide fastest", "short8 slower"}));
 }
 

@@ -114,8 +114,8 @@ bool print_family(std::ostream& out, Rows unordered, const Notes& notes, const T
     print_unsupported(out, folded, text_width);
     if (std::erase(dropped, "dump") > 0) out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     print_left_out(out, dropped, style);
-    for (const auto& sentence : sentences_of(comparison)) out << wrap(sentence, "  ", text_width);
     if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
+    for (const auto& sentence : sentences_of(comparison)) out << wrap(sentence, "", text_width);
     return comparison.apart;
 }
 

@@ -59,9 +59,7 @@ std::string deciding_command(const Record& a, const Record& b, const model::Poin
     std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a);
     for (const auto& [axis, value] : where)
         if (!value.empty()) out += " --axis " + axis + "=" + value;
-    if (std::ranges::any_of(a.argv, [](const auto& w) { return w.starts_with("--device") || w.starts_with("-d"); }))
-        out += " --device " + a.device.selector;
-    return "`" + out + "`";
+    return "`" + out + " --device " + a.device.selector + "`";
 }
 
 /// Why rows of equal standing are not told apart.
