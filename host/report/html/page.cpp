@@ -184,7 +184,13 @@ namespace {
 constexpr std::size_t most_groups = 60;  // of a family: a sweep with more is read in the table
 
 void write_verdict(std::ostream& out, const std::string& sentence) {
-    out << fmt::format("<p class=\"verdict\">{}</p>\n", breakable(sentence));
+    out << fmt::format("<p class=\"verdict\">{}</p>\n", marked(sentence));
+}
+
+/// What a table of the rows, all of one device, ends with.
+void write_sentences(std::ostream& out, const Context& c, const std::string& on, const model::Rows& rows) {
+    for (const auto& sentence : rows.empty() ? std::vector<std::string>() : table_sentences(compare(rows, c.page.may_be_auto)))
+        write_verdict(out, c.sentence_on(on, sentence));
 }
 
 /// Whether the devices rank the variants differently.
@@ -257,8 +263,7 @@ bool write_as_curve(std::ostream& out, const Context& c, const GridFamily& famil
         for (const auto& line : lines)
             for (const auto& mark : line.marks) rows.push_back(&c.records()[static_cast<std::size_t>(mark.cell)]);
         const auto on = c.name_of_grid_device(d);
-        for (const auto& sentence : table_sentences(compare(rows, c.page.may_be_auto)))
-            out << fmt::format("<p class=\"verdict\">{}</p>\n", marked(c.sentence_on(on, sentence)));
+        write_sentences(out, c, on, rows);
         out << "<div class=\"figures\">\n";
         write_chart(out, {family.name + c.on_device(on), *family.varying.begin(), "", "time", "s"}, lines, {});
         out << "</div>\n";
@@ -281,33 +286,15 @@ void write_family(std::ostream& out, const Context& c, const GridFamily& family)
                            family.groups.size() - most_groups);
 }
 
-/// How far the curves of a family go, one sentence each.
+/// What the curves of a family say, on each device.
 void write_curve_sentences(std::ostream& out, const Context& c, const std::string& family) {
-    constexpr std::size_t most = 6;
-    std::size_t said = 0, left = 0;
-    for (const auto& set : c.page.curves) {
-        if (set.family != family) continue;
-        const auto device = c.name_of_device(set.device_key);
-        for (const auto& series : set.series) {
-            const auto& samples = series.curve.samples;
-            if (samples.empty() || said++ >= most) {
-                ++left;
-                continue;
-            }
-            const auto at = [&](std::size_t i) {
-                const auto& r = c.records()[series.cells[i]];
-                const auto codes = mapped(r.warnings, [](const auto& w) { return w.substr(0, w.find(':')); });
-                return format_seconds(value_of(samples[i])) + " " + spread_of(r) +
-                       (codes.empty() ? "" : " (" + join(codes, ", ") + ")") + " at " + series.axis + " " +
-                       quantity(samples[i].x, series.unit);
-            };
-            write_verdict(out,
-                          c.sentence_on(device, fmt::format("{} takes {} and {}{}.", name_of_series(c, family, series),
-                                                            at(0), at(samples.size() - 1),
-                                                            samples.front().per_step > 0 ? " per step" : "")));
-        }
+    for (std::size_t d = 0; d < c.devices.size(); ++d) {
+        model::Rows rows;
+        for (std::size_t i = 0; i < c.records().size(); ++i)
+            if (c.in_curve(i) && c.device_of[i] == d && c.records()[i].family == family)
+                rows.push_back(&c.records()[i]);
+        write_sentences(out, c, c.devices[d].name, rows);
     }
-    if (left > 0) out << fmt::format("<p class=\"dim\">{} more curves are below.</p>\n", left);
 }
 
 void write_failed(std::ostream& out, const Context& c) {

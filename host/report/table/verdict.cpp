@@ -10,6 +10,7 @@
 #include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/warning.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
@@ -20,9 +21,15 @@ using Cells = std::vector<const RankedCell*>;
 
 std::string id(const RankedCell* cell) { return cell->record->id; }
 
+/// The median with its interval, and what makes it doubtful.
 std::string time_text(const Record& r) {
+    using model::Warning;
+    std::string doubts;
+    for (const auto code : {Warning::below_floor, Warning::beyond_memory, Warning::few_cores})
+        if (model::warns(r, code)) doubts += (doubts.empty() ? " (" : ", ") + std::string(code_of(code));
     const auto interval = spread_of(r);
-    return format_seconds(r.time->median) + (interval.starts_with("n =") ? ", " : " ") + interval;
+    return format_seconds(r.time->median) + (interval.starts_with("n =") ? ", " : " ") + interval + doubts +
+           (doubts.empty() ? "" : ")");
 }
 
 std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
