@@ -171,6 +171,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
     std::vector<std::string> unknown;
     for (const auto& one : e.unbounded) add_once(unknown, one.first);
+    if (!e.unmodelled.empty()) unknown.push_back("models of processors (" + e.unmodelled + ")");
     return unknown.empty() ? out : out + labelled("not bounded", join(unknown, ", ") + "; --json has the reasons", style);
 }
 

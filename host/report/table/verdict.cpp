@@ -28,8 +28,8 @@ std::string time_text(const Record& r) {
     for (const auto code : {Warning::below_floor, Warning::beyond_memory, Warning::few_cores})
         if (model::warns(r, code)) doubts += (doubts.empty() ? " (" : ", ") + std::string(code_of(code));
     const auto interval = spread_of(r);
-    return format_seconds(r.time->median) + (interval.starts_with("n =") ? ", " : " ") + interval + doubts +
-           (doubts.empty() ? "" : ")");
+    return format_seconds(r.time->median) + (interval.starts_with("n =") ? ", " : interval.empty() ? "" : " ") +
+           interval + doubts + (doubts.empty() ? "" : ")");
 }
 
 std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
@@ -207,8 +207,9 @@ std::string difference(const Record& faster, const Record& slower) {
     }
     if (!largest) return "";
     const auto value = [&](const Record& r) {
-        return largest->what == std::string_view("B") ? format_rate(*largest->of(r), "B")
-                                                      : format_significant(*largest->of(r), 3);
+        const double amount = *largest->of(r);
+        if (largest->what == std::string_view("B")) return format_rate(amount, "B");
+        return amount == std::round(amount) ? format_exact(amount) : format_significant(amount, 3);
     };
     const auto unit = largest->what == std::string_view("B") ? "" : " " + unit_of(*largest, faster);
     return fmt::format("{} {} {}{}, {} {}", faster.id, largest->verb, value(faster), unit, slower.id, value(slower));
