@@ -63,6 +63,8 @@ std::string unit_of(const Amount& amount, const Record& r) {
 }
 
 std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
+    if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs"); }))
+        return "the verdict of `--vs`";
     std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a);
     for (const auto& [axis, value] : where)
         if (!value.empty()) out += " --axis " + axis + "=" + value;
