@@ -34,7 +34,7 @@ class Geometry(BrowserTest):
         records[0]["warnings"] = ["below-floor: shorter than the floor"]
         self.open(self.make(records))
         self.assertRegex(self.js("return document.querySelector('.family .verdict').textContent").replace("\u200b", ""),
-                         r"\Alatency_global takes \S+ ns (±|-)\S+.% at footprint=\S+ and \S+ ns (±|-)\S+.% \(below-floor\) at footprint=4Ki\.")
+                         r"\Alatency_global takes \S+ ns (±|-)\S+.% at footprint=\S+ and \S+ ns (±|-)\S+.% \(below-floor\) at footprint=4096\.")
 
     def test_why_nothing_is_ranked_and_the_command_that_decides_stand_in_the_verdict(self):
         maker = made.Maker()

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
@@ -150,17 +151,30 @@ std::string where_text(const model::PointValues& where) {
     return point_text(where, [](const auto&, const auto& value) { return !value.empty(); });
 }
 
-/// One row per point: the least and the longest time of each variant.
+/// One row per point: the least and the longest time of each variant over the axis of most values, at the same others.
 std::vector<std::string> range_sentences(const Comparison& c) {
     constexpr std::size_t most = 4;
-    std::vector<std::string> out;
+    std::map<std::string, std::set<std::string>> values;
+    for (const auto* r : c.rows)
+        for (const auto& [axis, value] : where_of(c, *r)) values[axis].insert(value);
+    if (values.empty()) return {};
+    const std::string swept =
+        std::ranges::max_element(values, {}, [](const auto& axis) { return axis.second.size(); })->first;
     auto timed = c.rows;
     std::erase_if(timed, [](const auto* r) { return !r->time; });
-    for (const auto& own : grouped(timed, [](const auto* r) { return r->id; })) {
+    const auto name_of = [&](const auto* r) {
+        auto others = where_of(c, *r);
+        std::erase_if(others, [&](const auto& one) { return one.first == swept; });
+        return cell_title(r->id, others);
+    };
+    std::vector<std::string> out;
+    for (const auto& own : grouped(timed, name_of)) {
         if (own.size() < 2 || out.size() == most) continue;
         const auto [least, longest] = std::ranges::minmax(own, {}, [](const auto* r) { return r->time->median; });
-        const auto at = [&](const auto* r) { return time_text(*r) + " at " + where_text(where_of(c, *r)); };
-        out.push_back(fmt::format("{} takes {} and {}.", own.front()->id, at(least), at(longest)));
+        const auto at = [&](const auto* r) {
+            return time_text(*r) + " at " + where_text(model::PointValues{{swept, value_at(r->point, swept)}});
+        };
+        out.push_back(fmt::format("{} takes {} and {}.", name_of(own.front()), at(least), at(longest)));
     }
     return out;
 }
