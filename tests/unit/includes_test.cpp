@@ -34,10 +34,11 @@ const std::map<std::string, Names> may_include{
     {"inspect", {"core", "json", "model", "device"}},
     {"explain", {"core", "model", "inspect"}},
     {"run", {"core", "model", "device", "inspect"}},
+    {"behaviour", {"core", "model", "device", "inspect", "run"}},
     {"count", {"core", "json", "model", "inspect"}},
     {"app",
      {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect",
-      "explain", "run", "count"}},
+      "explain", "run", "behaviour", "count"}},
 };
 
 /// What core has of the system beside the standard library: memory, files, descriptors.
