@@ -40,10 +40,10 @@ kernel void half8_(global half* out, global const half* in) {
 // A table of 4,096 words: the same word for all items, or one each.
 #define LOOKUP(index)                                              \
     uint x = get_global_id(0);                                     \
-    for (uint i = 0; i < 64; ++i) x += table[(index) & 4095];      \
+    for (uint i = 0; i < 64 * one; ++i) x += table[(index) & 4095]; \
     out[get_global_id(0)] = x;
-kernel void uniform(global uint* out, FROM uint* table) { LOOKUP(i * 61) }
-kernel void divergent(global uint* out, FROM uint* table) { LOOKUP(x * 61 + i) }
+kernel void uniform(global uint* out, FROM uint* table, uint one) { LOOKUP(i * 61) }
+kernel void divergent(global uint* out, FROM uint* table, uint one) { LOOKUP(x * 61 + i) }
 
 // The sum of 5 x 5 neighbours.
 #define NEIGHBOURS(value)                                                          \
@@ -67,8 +67,8 @@ kernel void stencil_image(global float* out, read_only image2d_t in) {
 // Sixteen values of an item's own, by an index that is known when it runs, or always.
 #define PRIVATE(index)                                             \
     uint own[16], x = in[get_global_id(0)];                        \
-    for (uint i = 0; i < 16; ++i) own[i] = x + i;                  \
-    for (uint i = 0; i < 64; ++i) x += own[(index) & 15];          \
+    for (uint i = 0; i < 16; ++i) own[i] = x ^ x >> i;             \
+    for (uint i = 0; i < 64; ++i) x = x * 3 + own[(index) & 15];   \
     out[get_global_id(0)] = x;
 kernel void private_known(global uint* out, global const uint* in) { PRIVATE(i) }
 kernel void private_found(global uint* out, global const uint* in) { PRIVATE(x) }

@@ -292,13 +292,14 @@ Answer Prober::timed(const std::string& unit, double scale, const Sample& of, co
 }
 
 Answer Prober::value(const Question& row, const std::vector<Launch>& launches) {
-    std::vector<cl_uint> words(64);
+    std::vector<cl_uint> words;
     for (const auto& launch : launches) {
         auto kernel = ready(row, launch);
-        session_.queue().enqueueWriteBuffer(kernel.out, CL_TRUE, 0, 4 * words.size(), std::vector<cl_uint>(64).data());
-        enqueue(kernel, *kernel.queues[0]);
-        kernel.queues[0]->finish();
-        session_.queue().enqueueReadBuffer(kernel.out, CL_TRUE, 0, 4 * words.size(), words.data());
+        auto& queue = *kernel.queues[0];
+        words.assign(64, 0);
+        queue.enqueueWriteBuffer(kernel.out, CL_TRUE, 0, 4 * words.size(), words.data());
+        enqueue(kernel, queue);
+        queue.enqueueReadBuffer(kernel.out, CL_TRUE, 0, 4 * words.size(), words.data());
     }
     return {Status::answered, said(row.say, words)};
 }
@@ -328,11 +329,11 @@ Answer Prober::ulp(const Question& row, Launch launch) {
     const auto count = std::min<std::size_t>(sizes_.at("items"), 65536);
     launch.global = count;
     auto kernel = ready(row, launch);
-    enqueue(kernel, *kernel.queues[0]);
-    kernel.queues[0]->finish();
+    auto& queue = *kernel.queues[0];
+    enqueue(kernel, queue);
     std::vector<float> arguments(count), results(count);
-    session_.queue().enqueueReadBuffer(buffer(launch.input), CL_TRUE, 0, 4 * count, arguments.data());
-    session_.queue().enqueueReadBuffer(kernel.out, CL_TRUE, 0, 4 * count, results.data());
+    queue.enqueueReadBuffer(buffer(launch.input), CL_TRUE, 0, 4 * count, arguments.data());
+    queue.enqueueReadBuffer(kernel.out, CL_TRUE, 0, 4 * count, results.data());
     const double worst = largest_ulp(function, arguments, results);
     if (std::isinf(worst)) return {Status::answered, "a NaN or an infinity"};
     return {Status::answered, format_significant(worst, 3), worst};
