@@ -9,6 +9,8 @@ kernel void shape(global uint* out) {
     if (x == get_global_size(0) - 1 && y == get_global_size(1) - 1) out[3] = get_local_size(0);
 }
 
+kernel void add_one(global uint* out) { out[0] += 1; }
+
 kernel void empty(global uint* out) {}
 
 kernel void store(global uint* out) { out[get_global_id(0)] = (uint)get_global_id(0); }

@@ -23,6 +23,7 @@ kernel void to_int(global int* out, global const uint* in, uint one) {
     out[1] = (int)(1e20f * one);
     out[2] = convert_int_sat(NOT_A_NUMBER);
     out[3] = convert_int_sat(1e20f * one);
+    ((global uint*)out)[4] = convert_uint_sat(NOT_A_NUMBER);
 }
 
 kernel void shift(global uint* out, global const uint* in, uint one) { out[0] = one << (32 + one); }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,58 +13,57 @@
 
 namespace cllab::behaviour {
 
-/// A question: an entry of rows.txt.
+/// An entry of rows.txt, with one of the words of its line `each`.
 struct Question {
     std::string name;  ///< "launch.prime": the kernels are those of cl/behaviour/launch.cl
-    std::string ask, claim, needs, say;
-    std::string kind, launches;  ///< how the answer is found, of which launches
+    std::map<std::string, std::string> fields;
+    std::string kind;  ///< the field that says how the answer is found
+    /// What follows, and when: < and > compare numbers, = the beginning of the text; 0 holds unless there is an error.
     struct Consequence {
-        char sign;  ///< < and > compare numbers, = the beginning of the text; 0 always holds
+        char sign;
         std::string value, text;
     };
     std::vector<Consequence> so;
 
     std::string file() const { return name.substr(0, name.find('.')); }
+    std::string field(const std::string& of) const { return fields.contains(of) ? fields.at(of) : ""; }
 };
 
-/// One row for each word of a line `each`. Throws Error(usage) for a field that there is not.
+/// Throws Error(usage) for a field that there is not.
 std::vector<Question> read_rows(std::string_view text);
-/// Those of rows.txt.
-const std::vector<Question>& rows();
-/// Those whose name, or the beginning of it up to a dot, matches one of the shell globs; all where there are none.
-/// Throws Error(usage) for a glob that matches nothing.
-std::vector<Question> rows_named(const std::vector<std::string>& globs);
+/// Those of rows.txt whose name, or the beginning of it up to a dot, matches one of the shell globs; all where there
+/// are none. Throws Error(usage) for a glob that matches nothing.
+std::vector<Question> questions(const std::vector<std::string>& globs);
 
 struct Answer {
     enum class Status { answered, undecided, untried, failed };
     Status status = Status::answered;
     std::string text;
-    std::optional<double> value{}, low{}, high{};  ///< of what was measured, with its 95 % interval
-    std::string claim{};                           ///< what the device, or the language, says
+    std::vector<double> measured{};  ///< value, and the ends of its 95 % interval; the value alone; or nothing
+    std::string claim{};             ///< what the device, or the language, says
+    std::string so{};                ///< what follows for a kernel
 };
-const char* name(Answer::Status status);
 
-/// What follows from the answer for a kernel; nothing where there is none.
-std::string consequence(const Question& row, const Answer& answer);
+/// What follows from the answer; nothing where there is none.
+std::string consequence(const Question& question, const Answer& answer);
 /// Whether two devices differ: measured answers by more than a tenth and beyond both intervals, others in their text.
 bool differ(const Answer& a, const Answer& b);
-/// A measured answer: "2.61 (2.55 to 2.70)"; undecided where the ends of the interval are a factor 1.5 apart or more.
+/// "2.61 (2.55 to 2.70)"; undecided where the ends of the interval are a factor 1.5 apart or more.
 Answer measured(const std::string& unit, double value, double low, double high);
 /// `say` with the words that a kernel left: "{0}x{1}", {2d} signed; or "0=no,1=yes" by the first. Empty: the first.
 std::string said(const std::string& say, std::span<const std::uint32_t> words);
 
 /// What names stand for in a row: items, small, side, long, max_group, local_bytes.
 using Sizes = std::map<std::string, std::uint64_t>;
-/// "items*4/3", from left to right. Throws Error(usage).
-std::uint64_t size_of(const std::string& expression, const Sizes& sizes);
 
 struct Launch {
     std::string kernel, options;
     model::Extent global{}, local{};
     std::string input = "random";  ///< zeros, host, fresh, image, or floats "LOW:HIGH"
-    std::string output, queue = "profiling", change;
+    std::string output = "out", queue = "profiling";
+    std::string change;  ///< a second word without "="
 };
-/// "copy global=items/4x8 local=64 options=-DA;-DB": a word without "=" is the kernel, or behind it the change.
+/// "copy global=items/4,8 local=64 options=-DA={local_bytes};-DB". Throws Error(usage).
 Launch launch_of(const std::string& text, const Sizes& sizes);
 
 /// A function that the host knows to more digits than a float has.

@@ -1,10 +1,20 @@
 // `cllab behaviour`: the answers of devices to the questions of behaviour/rows.txt, side by side.
+#include <set>
+
 #include "app/commands/command_file.hpp"
 #include "app/processes/worker.hpp"
 #include "behaviour/prober.hpp"
 #include "core/embedded.hpp"
 #include "core/version.hpp"
 #include "json/read.hpp"
+
+namespace cllab::behaviour {
+NLOHMANN_JSON_SERIALIZE_ENUM(Answer::Status, {{Answer::Status::answered, "answered"},
+                                              {Answer::Status::undecided, "not decided"},
+                                              {Answer::Status::untried, "not tried"},
+                                              {Answer::Status::failed, "failed"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Answer, status, text, measured, claim, so)
+}  // namespace cllab::behaviour
 
 namespace cllab::app {
 namespace {
@@ -21,72 +31,39 @@ struct BehaviourOptions : Call {
 
 struct Answered {
     model::Device device;
-    std::vector<Answer> answers;  ///< one per row
+    std::vector<Answer> answers;  ///< one per question
 };
 
-ordered_json to_json(const Answer& answer) {
-    ordered_json out{{"status", name(answer.status)}, {"text", answer.text}, {"claim", answer.claim}};
-    if (answer.value) out["value"] = *answer.value;
-    if (answer.low) out["low"] = *answer.low;
-    if (answer.high) out["high"] = *answer.high;
-    return out;
-}
-
-Answer from_json(const Message& message) {
-    Answer out;
-    for (const auto status : {Answer::Status::undecided, Answer::Status::untried, Answer::Status::failed})
-        if (message.at("status") == name(status)) out.status = status;
-    out.text = message.at("text").get<std::string>();
-    out.claim = message.at("claim").get<std::string>();
-    const std::pair<const char*, std::optional<double> Answer::*> numbers[] = {
-        {"value", &Answer::value}, {"low", &Answer::low}, {"high", &Answer::high}};
-    for (const auto& [key, member] : numbers)
-        if (message.contains(key)) out.*member = message.at(key).get<double>();
-    return out;
-}
-
 /// A worker asks the device; one that dies or is silent for too long leaves its question, and a new one goes on.
-std::vector<Answer> ask(const std::string& selector, const std::vector<Question>& rows) {
+std::vector<Answer> ask(const std::string& selector, const std::vector<Question>& questions) {
     constexpr double patience = 30;
     std::vector<Answer> out;
-    bool begun = false;  // whether the worker has come to its first question
-    std::unique_ptr<Worker> worker;
-    while (out.size() < rows.size()) {
-        if (!worker) {
-            begun = false;
-            worker = std::make_unique<Worker>([&, from = out.size()](Link& parent, Position&) {
-                LocalDevices devices;
-                behaviour::Prober prober(devices.open(selector));
-                parent.send({{"begun", true}});
-                for (auto i = from; i < rows.size(); ++i) parent.send(to_json(prober.ask(rows[i])));
-            });
-        }
-        say_doing(fmt::format("[{}/{}] {}", out.size() + 1, rows.size(), rows[out.size()].name));
-        std::string line;
-        const auto event = worker->next(line, patience);
-        if (event == Worker::Event::line) {
+    while (out.size() < questions.size()) {
+        Worker worker([&](Link& parent, Position&) {
+            LocalDevices devices;
+            const auto answer = behaviour::answers_of(devices.open(selector));
+            parent.send({{"begun", true}});
+            for (auto i = out.size(); i < questions.size(); ++i) parent.send(nlohmann::json(answer(questions[i])));
+        });
+        auto event = Worker::Event::line;
+        bool begun = false;  // whether it has come to its first question
+        for (std::string line; out.size() < questions.size();) {
+            say_doing(fmt::format("[{}/{}] {}", out.size() + 1, questions.size(), questions[out.size()].name));
+            if (event = worker.next(line, patience); event != Worker::Event::line) break;
             const auto message = parse_json<Message>(line);
             rethrow(message);
-            if (message.contains("begun"))
-                begun = true;
-            else
-                out.push_back(from_json(message));
-            continue;
+            if (begun) out.push_back(nlohmann::json(message).get<Answer>());
+            begun = true;
         }
         if (interrupted()) throw run::Interrupted{};
-        if (event == Worker::Event::silent) worker->kill_now();
-        const auto why = event == Worker::Event::silent ? fmt::format("no answer within {} s", patience)
-                                                        : death(worker->reap());
+        if (event == Worker::Event::line) continue;
+        const auto why =
+            event == Worker::Event::silent ? fmt::format("no answer within {} s", patience) : death(worker.reap());
         if (!begun) throw DeviceLost("device " + selector + ": " + why + " before its first question");
         out.push_back({Answer::Status::failed, why});
-        worker.reset();
     }
     say_doing("");
     return out;
-}
-
-std::string shown(const Answer& answer) {
-    return answer.status == Answer::Status::undecided ? "not decided: " + answer.text : answer.text;
 }
 
 struct TableLine {
@@ -95,19 +72,19 @@ struct TableLine {
 };
 
 /// The question, the answers, each behind its claim where devices stand side by side, and what follows.
-TableLine line_of(const std::vector<Answered>& asked, const Question& row, std::size_t i) {
-    TableLine out{{row.ask}};
-    if (asked.size() == 1) out.cells.push_back(asked[0].answers[i].claim);
-    std::string follows;
-    for (const auto& one : asked) {
+TableLine line_of(const std::vector<Answered>& answered, const Question& question, std::size_t i) {
+    TableLine out{{question.field("ask")}};
+    if (answered.size() == 1) out.cells.push_back(answered[0].answers[i].claim);
+    std::set<std::string> follows;
+    for (const auto& one : answered) {
         const auto& answer = one.answers[i];
-        const bool has_claim = asked.size() > 1 && !answer.claim.empty();
-        out.cells.push_back(shown(answer) + (has_claim ? " (claim: " + answer.claim + ")" : ""));
-        out.differs = out.differs || differ(asked[0].answers[i], answer);
-        if (const auto more = consequence(row, answer); follows.find(more) == std::string::npos)
-            follows += (follows.empty() ? "" : " / ") + more;
+        const auto text = (answer.status == Answer::Status::undecided ? "not decided: " : "") + answer.text;
+        const bool has_claim = answered.size() > 1 && !answer.claim.empty();
+        out.cells.push_back(has_claim ? text + " (claim: " + answer.claim + ")" : text);
+        out.differs = out.differs || differ(answered[0].answers[i], answer);
+        if (!answer.so.empty()) follows.insert(answer.so);
     }
-    out.cells.push_back(follows);
+    out.cells.push_back(join({follows.begin(), follows.end()}, " / "));
     return out;
 }
 
@@ -127,10 +104,10 @@ void print_line(const Strings& cells, const std::vector<std::size_t>& widths, re
     }
 }
 
-Strings titles_of(const std::vector<Answered>& asked) {
+Strings titles_of(const std::vector<Answered>& answered) {
     Strings out{"question"};
-    if (asked.size() == 1) return {"question", "claim", "what it does", "what follows"};
-    for (const auto& one : asked) out.push_back(one.device.selector + " " + one.device.name);
+    if (answered.size() == 1) return {"question", "claim", "what it does", "what follows"};
+    for (const auto& one : answered) out.push_back(one.device.selector + " " + one.device.name);
     out.push_back("what follows");
     return out;
 }
@@ -139,83 +116,86 @@ std::string heading_of(const model::Device& device) {
     return fmt::format("{}  {}, {}, driver {}", device.selector, device.name, device.platform, device.driver);
 }
 
-void print_table(const std::vector<Answered>& asked, const std::vector<Question>& rows) {
-    const auto titles = titles_of(asked);
+void print_table(const std::vector<Answered>& answered, const std::vector<Question>& questions) {
+    const auto titles = titles_of(answered);
     const std::size_t room = page_width(120) - 2 * (titles.size() + 1);
     std::vector<std::size_t> widths(titles.size(), room / titles.size());
-    if (asked.size() == 1) widths = {room * 33 / 100, room * 14 / 100, room * 23 / 100, room * 30 / 100};
-    for (const auto& one : asked) results() << report::fit(heading_of(one.device) + "\n", page_width(120));
+    if (answered.size() == 1) widths = {room * 33 / 100, room * 14 / 100, room * 23 / 100, room * 30 / 100};
+    for (const auto& one : answered) results() << report::fit(heading_of(one.device) + "\n", page_width(120));
     for (const bool differing : {true, false}) {
         std::string part;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto line = line_of(asked, rows[i], i);
+        for (std::size_t i = 0; i < questions.size(); ++i) {
+            const auto line = line_of(answered, questions[i], i);
             if (line.differs != differing) continue;
             if (part.empty()) {
-                if (asked.size() > 1) results() << (differing ? "\nanswered differently\n" : "\nanswered alike\n");
+                if (answered.size() > 1) results() << (differing ? "\nanswered differently\n" : "\nanswered alike\n");
                 print_line(titles, widths, report::Tone::strong);
             }
-            if (const auto file = rows[i].file(); file != part) results() << '\n' << (part = file) << '\n';
+            if (const auto file = questions[i].file(); file != part) results() << '\n' << (part = file) << '\n';
             print_line(line.cells, widths, report::Tone::plain);
         }
     }
 }
 
-std::string html_of(const std::vector<Answered>& asked, const std::vector<Question>& rows) {
+std::string html_of(const std::vector<Answered>& answered, const std::vector<Question>& questions) {
     const auto text = [](const std::string& raw) { return report::with_entities(printable(raw), "&<>\"'"); };
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>cllab behaviour</title>\n<style>" +
-                      std::string(embedded("report/html/assets/page.css")) + "</style>\n<main>\n";
-    for (const auto& one : asked) out += "<p>" + text(heading_of(one.device)) + "</p>\n";
+    std::string out =
+        "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>cllab behaviour</title>\n<style>" +
+        std::string(embedded("report/html/assets/page.css")) + "</style>\n<main>\n";
+    for (const auto& one : answered) out += "<p>" + text(heading_of(one.device)) + "</p>\n";
     const auto add = [&](const Strings& cells, const char* tag) {
-        out += "<tr>" + join(cells, "", [&](const auto& cell) { return fmt::format("<{0}>{1}</{0}>", tag, text(cell)); }) +
+        out += "<tr>" +
+               join(cells, "", [&](const auto& cell) { return fmt::format("<{0}>{1}</{0}>", tag, text(cell)); }) +
                "</tr>\n";
     };
     out += "<table>\n";
-    add(titles_of(asked), "th");
+    add(titles_of(answered), "th");
     for (const bool differing : {true, false})
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            if (const auto line = line_of(asked, rows[i], i); line.differs == differing) add(line.cells, "td");
+        for (std::size_t i = 0; i < questions.size(); ++i)
+            if (const auto line = line_of(answered, questions[i], i); line.differs == differing) add(line.cells, "td");
     return out + "</table>\n</main></html>\n";
 }
 
-std::string json_of(const std::vector<Answered>& asked, const std::vector<Question>& rows) {
+std::string json_of(const std::vector<Answered>& answered, const std::vector<Question>& questions) {
     ordered_json out{{"schema", "cllab behaviour 1"}, {"cllab", version()}, {"utc", utc_now()}};
-    for (const auto& [device, answers] : asked)
+    for (const auto& [device, answers] : answered)
         out["devices"].push_back({{"selector", device.selector},
                                   {"name", device.name},
                                   {"platform", device.platform},
                                   {"driver", device.driver},
                                   {"device_version", device.device_version}});
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t i = 0; i < questions.size(); ++i) {
         ordered_json answers;
-        for (const auto& one : asked) {
-            answers.push_back(to_json(one.answers[i]));
-            answers.back()["so"] = consequence(rows[i], one.answers[i]);
-        }
-        out["questions"].push_back(
-            {{"name", rows[i].name}, {"ask", rows[i].ask}, {"differs", line_of(asked, rows[i], i).differs}, {"answers", answers}});
+        for (const auto& one : answered) answers.push_back(ordered_json(nlohmann::json(one.answers[i])));
+        out["questions"].push_back({{"name", questions[i].name},
+                                    {"ask", questions[i].field("ask")},
+                                    {"differs", line_of(answered, questions[i], i).differs},
+                                    {"answers", answers}});
     }
     return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 int show_behaviour(const BehaviourOptions& options) {
-    const auto rows = behaviour::rows_named(options.only);
+    const auto questions = behaviour::questions(options.only);
     Outputs outputs(options.force, false);
     const bool to_file = !options.json.empty() && options.json != "-";
     if (to_file) outputs.writes(options.json, "--json", Outputs::Kind::whole);
     if (!options.html.empty()) outputs.writes(options.html, "--html", Outputs::Kind::whole);
     outputs.open();
     catch_interrupts();
-    std::vector<Answered> asked;
+    std::vector<Answered> answered;
     for (const auto& device : named_devices(*in_child_processes(60), options.devices))
-        asked.push_back({device, ask(device.selector, rows)});
-    if (to_file) outputs.json()->whole(json_of(asked, rows) + "\n");
-    if (!options.html.empty()) outputs.html()->whole(html_of(asked, rows));
+        answered.push_back({device, ask(device.selector, questions)});
+    if (to_file) outputs.json()->whole(json_of(answered, questions) + "\n");
+    if (!options.html.empty()) outputs.html()->whole(html_of(answered, questions));
     if (options.json == "-")
-        results() << json_of(asked, rows) << '\n';
+        results() << json_of(answered, questions) << '\n';
     else
-        print_table(asked, rows);
+        print_table(answered, questions);
     const auto failed = [](const Answer& answer) { return answer.status == Answer::Status::failed; };
-    return std::ranges::any_of(asked, [&](const Answered& one) { return std::ranges::any_of(one.answers, failed); }) ? 1 : 0;
+    return std::ranges::any_of(answered, [&](const Answered& one) { return std::ranges::any_of(one.answers, failed); })
+               ? 1
+               : 0;
 }
 
 }  // namespace
@@ -229,7 +209,9 @@ Command behaviour_command() {
         .flag("force", &BehaviourOptions::force);
     return make_command<BehaviourOptions>(
         manual_of("behaviour"), rows,
-        [](BehaviourOptions& options) { refuse_patterns(options, "`cllab behaviour` takes no PATTERN; --only NAME chooses questions"); },
+        [](BehaviourOptions& options) {
+            refuse_patterns(options, "`cllab behaviour` takes no PATTERN; --only NAME chooses questions");
+        },
         show_behaviour);
 }
 

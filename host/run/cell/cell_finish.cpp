@@ -1,7 +1,6 @@
 // What follows the sampling of a cell: its code and the dump, its metrics and warnings, the last checks.
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -244,42 +243,30 @@ void say_clock(CellState& state) {
                    "Oclgrind simulates, so its times mean nothing; use it to find races and out-of-bounds accesses");
 }
 
-/// The work-group that the driver takes for such a launch where it is to choose, by a kernel that only looks; nothing
-/// where that cannot be launched.
-std::optional<Extent> group_taken(CellState& state, const Extent& global) {
-    const auto& session = state.session;
-    try {
-        const auto built = state.instruments.programs().build(std::string(embedded("launch.cl")), "").get();
-        if (!built.ok) return std::nullopt;
-        cl::Kernel kernel(built.program, device::kernel_name(session, built, "shape").c_str());
-        std::array<cl_uint, 5> words{};
-        const cl::Buffer out(session.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words.data());
-        kernel.setArg(0, out);
-        const auto& size = global.size;
-        session.queue().enqueueNDRangeKernel(
-            kernel, cl::NullRange, global.dims == 1 ? cl::NDRange(size[0]) : cl::NDRange(size[0], size[1]));
-        session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof words, words.data());
-        return Extent(words[0], words[1]);
-    } catch (const cl::Error&) {
-        return std::nullopt;
-    }
-}
-
-/// Where the work-group is the driver's choice, and a bad one: a prime number of work-items can take 70 times as long
-/// as the next multiple of 64.
+/// Where the work-group is the driver's choice, and a bad one, which a kernel that only looks is given as well: a prime
+/// number of work-items can take 70 times as long as the next multiple of 64.
 void say_driver_group(CellState& state) {
     constexpr std::size_t small = 16, many = 4096;
     const auto global = state.subject->first().global();
-    if (state.subject->first().local().dims > 0 || global.dims == 0 || global.dims > 2 || state.record.native ||
-        global.count() < many)
+    if (state.subject->first().local().dims > 0 || global.dims != 1 || state.record.native || global.count() < many)
         return;
-    const auto group = group_taken(state, global);
-    if (!group || group->count() >= small) return;
-    const auto next = (global.size[0] + 63) / 64 * 64;
-    state.warn(Warning::driver_group,
-               concat("left to choose, the driver takes groups of ", group->text(), " for ", global.text(),
-                      " work-items; try a local size of 64 and ", next, " work-items in the first dimension, with an if "
-                      "around the kernel's work"));
+    try {
+        const auto& session = state.session;
+        const auto built = state.instruments.programs().build(std::string(embedded("launch.cl")), "").get();
+        std::array<cl_uint, 4> words{};
+        const cl::Buffer out(session.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words.data());
+        cl::Kernel kernel(built.program, device::kernel_name(session, built, "shape").c_str());
+        kernel.setArg(0, out);
+        session.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(global.size[0]));
+        session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof words, words.data());
+        if (words[0] < small)
+            state.warn(Warning::driver_group,
+                       concat("left to choose, the driver takes groups of ", words[0], " for ", global.text(),
+                              " work-items; with a local size of 64, ", (global.size[0] + 63) / 64 * 64,
+                              " work-items and an if around the kernel's work it may be much faster"));
+    } catch (const cl::Error&) {
+        return;  // it is no advice then
+    }
 }
 
 /// What went on beside the samples.
