@@ -45,6 +45,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   tolerance absolute=X relative=X ulp=X
                                 how far results may differ; default: not at all. Whole numbers
                                 beside floating-point ones are exact but for absolute=1 and more
+  only KERNEL                   the one that FILE.cl alone means; FILE.cl:NAME is any
   kernel NAME                   the lines behind it are about that kernel only (--arg NAME:src=…)
   sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
@@ -216,6 +217,7 @@ Images: W, or W,H or W,H,D for the length; the last of an array's counts its lay
                                    s          -1 to 1        rgba8s
                                    i, ui      whole numbers  r32i rgba8ui
                                    f          floats         r32f rgba16f
+  file:rgba8:640,480:FILE        raw pixels, row by row, or .npy
                                  Default: rgba8; rgba8ui where the text has read_imageui or
                                  write_imageui, rgba32i where it has read_imagei or write_imagei.
   Depth images have the formats depth16 and depth32f, an image1d_buffer_t one length. A read_write

@@ -1,5 +1,6 @@
 // The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
 #include <cmath>
+#include <cstdlib>
 
 #include "core/phases.hpp"
 #include "core/stats.hpp"
@@ -123,6 +124,9 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
         state.warn(Warning::few_cores,
                    "other processes took more than a tenth of the cores that its threads could use, so it is not "
                    "ranked (record: cores, waited); a quiet machine may be faster");
+    if (const char* layers = std::getenv("OPENCL_LAYERS"); layers && *layers)
+        state.warn(Warning::layers, "OPENCL_LAYERS is set to '" + excerpt(layers) +
+                                        "': a layer between the lab and the driver may slow launches; unset it");
     if (!timing.settled)
         state.warn(Warning::not_settled,
                    "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
