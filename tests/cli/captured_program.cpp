@@ -305,7 +305,7 @@ int main(int count, char** words) {
         {"shared", shared},
         {"binaries", binaries},
         {"threads", threads},
-        {"crash", [](Program& q) { counts(q), q.say(), std::raise(SIGSEGV); }},
+        {"crash", [](Program& q) { counts(q), q.say(), std::raise(SIGABRT); }},
         {"hang", [](Program& q) { counts(q), q.say(), ::pause(); }}};
     const auto found = all.find(what);
     if (found == all.end()) return 2;

@@ -53,7 +53,7 @@ void set_environment(const CaptureOptions& asked, const fs::path& board) {
     ::setenv("CLLAB_CAPTURE_TIMES", asked.no_times ? "0" : "1", 1);
     ::setenv("CLLAB_CAPTURE_KERNELS", join(asked.kernels, ",").c_str(), 1);
     ::setenv("CLLAB_CAPTURE_LAUNCH", asked.launch.c_str(), 1);
-    ::setenv("CLLAB_CAPTURE_FOLDER", fs::absolute(asked.folder).c_str(), 1);
+    ::setenv("CLLAB_CAPTURE_FOLDER", (fs::current_path() / asked.folder).c_str(), 1);
 }
 
 /// Why no layer answered, and what to do.

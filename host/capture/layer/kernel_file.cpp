@@ -135,15 +135,18 @@ private:
         const auto begin = "arg " + parameter.name + " = ";
         const bool is_first = names.first.empty();
         if (is_first) names.first = (memory.parent ? "whole_of_" : "") + parameter.name;
-        if (is_first)
-            line("arg " + names.first + " = file:" +
-                 (memory.is_image() ? format_of(memory.format) + ":" + sizes_text(memory.sizes) + ":" : "") +
+        const auto image = memory.is_image() ? format_of(memory.format) + ":" + sizes_text(memory.sizes) : "";
+        if (is_first && parameter.access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY)
+            line(begin + "out:" + image);
+        else if (is_first)
+            line("arg " + names.first + " = file:" + image + (image.empty() ? "" : ":") +
                  data_file(names.first, "before", before));
         else if (!memory.parent)
             line(begin + "same:" + names.first);
         const auto one = element_bytes(parameter.type);
         if (memory.parent) line(concat(begin, "part:", names.first, ":", memory.origin / one, ":", memory.bytes / one));
-        const bool writes = memory.is_image() ? parameter.access != CL_KERNEL_ARG_ACCESS_READ_ONLY
+        const bool writes = memory.is_image() ? parameter.access >= CL_KERNEL_ARG_ACCESS_WRITE_ONLY &&
+                                                    parameter.access <= CL_KERNEL_ARG_ACCESS_READ_WRITE
                                               : !(parameter.qualifier & CL_KERNEL_ARG_TYPE_CONST) &&
                                                     parameter.space == CL_KERNEL_ARG_ADDRESS_GLOBAL;
         if (writes && names.written.empty()) names.written = memory.parent ? names.first : parameter.name;
@@ -153,7 +156,8 @@ private:
     void expect(const Held& held, const std::string& name) {
         if (!name.empty())
             line("expect " + name + " = " +
-                 (held.before == held.after ? "unchanged" : data_file(name, "after", held.after)));
+                 (held.before == held.after && !held.memory->is_image() ? "unchanged"
+                                                                        : data_file(name, "after", held.after)));
     }
 
     const Launch& launch_;

@@ -22,15 +22,8 @@ namespace {
 
 // Programs.
 
-/// Binaries that the program was given of texts: who builds from them has a text after all.
-std::mutex binaries_mutex;
-auto& texts_of_binaries = *new std::unordered_map<std::size_t, std::shared_ptr<const Program>>;
-constexpr std::size_t most_binaries = 4096;
-
-std::size_t hash_of(const std::string& bytes) { return std::hash<std::string>{}(bytes); }
-
 std::shared_ptr<Program> hashed(Program program) {
-    program.hash = hash_of(program.options + '\0' + program.bytes);
+    program.hash = std::hash<std::string>{}(program.options + '\0' + program.bytes);
     return std::make_shared<Program>(std::move(program));
 }
 
@@ -49,23 +42,8 @@ constexpr auto note_il = [](cl_program handle, const auto& of) {
 
 constexpr auto note_binary = [](cl_program handle, const auto& of) {
     const auto& [context, count, devices, lengths, binaries, status, error] = of;
-    Program program{Program::Form::binary, {reinterpret_cast<const char*>(binaries[0]), lengths[0]}};
-    const std::lock_guard lock(binaries_mutex);
-    if (const auto found = texts_of_binaries.find(hash_of(program.bytes)); found != texts_of_binaries.end())
-        program = *found->second, program.of_binary = true;
-    objects.programs.add(handle, hashed(std::move(program)));
-};
-
-/// Where the program asks for the binaries of a text.
-constexpr auto note_info = [](const auto& of) {
-    const auto& [handle, what, size, value, needs] = of;
-    const auto program = objects.programs.find(handle);
-    if (what != CL_PROGRAM_BINARIES || !value || !program || program->form != Program::Form::text) return;
-    const auto bytes = asked<&Dispatch::clGetProgramInfo, std::array<std::size_t, 1>>(handle, CL_PROGRAM_BINARY_SIZES);
-    const auto* binary = *static_cast<char* const*>(value);
-    const std::lock_guard lock(binaries_mutex);
-    if (binary && bytes[0] > 0 && texts_of_binaries.size() < most_binaries)
-        texts_of_binaries[hash_of({binary, bytes[0]})] = program;
+    objects.programs.add(
+        handle, hashed({Program::Form::binary, {reinterpret_cast<const char*>(binaries[0]), lengths[0]}}));
 };
 
 /// Kernels of an earlier build keep its record. Where launches are kept, the names of parameters are needed.
@@ -73,10 +51,8 @@ cl_int CL_API_CALL build_program(cl_program handle, cl_uint count, const cl_devi
                                  void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
     std::string options = given ? given : "";
     const auto program = objects.programs.find(handle);
-    if (program && program->form == Program::Form::text && !program->of_binary) {
-        objects.programs.replace(handle, hashed({program->form, program->bytes, options}));
-        if (!settings.kernels.empty()) options += " -cl-kernel-arg-info";
-    }
+    if (program) objects.programs.replace(handle, hashed({program->form, program->bytes, options}));
+    if (!settings.kernels.empty()) options += " -cl-kernel-arg-info";
     const auto begin = std::chrono::steady_clock::now();
     const auto result = next->clBuildProgram(handle, count, devices, options.c_str(), notify, data);
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
@@ -170,7 +146,6 @@ void wrap_objects(Dispatch& to) {
     wrap_noted<&Dispatch::clCreateProgramWithSource, note_source>(to);
     wrap_noted<&Dispatch::clCreateProgramWithIL, note_il>(to);
     wrap_noted<&Dispatch::clCreateProgramWithBinary, note_binary>(to);
-    wrap_noted<&Dispatch::clGetProgramInfo, note_info>(to);
     wrap<&Dispatch::clBuildProgram>(to, build_program);
     wrap_references<&Dispatch::clRetainProgram, &Dispatch::clReleaseProgram, &Objects::programs>(to);
     wrap_noted<&Dispatch::clCreateKernel, note_kernel>(to);

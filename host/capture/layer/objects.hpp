@@ -28,9 +28,8 @@ using Dispatch = _cl_icd_dispatch;
 struct Program {
     enum class Form { none, text, spirv, binary };
     Form form = Form::none;
-    std::string bytes{};     ///< of its text, SPIR-V or binary
-    std::string options{};   ///< of the last build
-    bool of_binary = false;  ///< built from a binary that the process had got of this text
+    std::string bytes{};    ///< of its text, SPIR-V or binary
+    std::string options{};  ///< of the last build
     std::uint64_t hash = 0;
 };
 

@@ -113,7 +113,7 @@ void Snapshot::take_arguments(cl_kernel handle, Kernel& kernel) {
         launch_.held.push_back({memory});
         bytes_ += 2 * memory->bytes;
     }
-    if (launch_.program->form == Program::Form::none) missing_ = "its program was made of neither text nor a binary";
+    if (launch_.program->form == Program::Form::none) missing_ = "its program is of no text, SPIR-V or binary: linked, or built in";
 }
 
 void Snapshot::read(std::string Held::*when, const std::vector<cl_event>& behind) {
