@@ -168,13 +168,13 @@ class Capture(lab.LabTest):
             self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))
 
     def test_a_python_program_with_pyopencl(self):
-        if subprocess.run(["python3", "-c", "import pyopencl"], capture_output=True).returncode:
+        if subprocess.run(["/usr/bin/python3", "-c", "import pyopencl"], capture_output=True).returncode:
             self.skipTest("python3-pyopencl is not installed")
         script = self.folder / "app.py"
         script.write_text("import numpy, pyopencl as cl, pyopencl.array as ca\n"
                           "q = cl.CommandQueue(cl.create_some_context(interactive=False))\n"
                           "a = ca.arange(q, 1000, dtype=numpy.float32)\nprint((2 * a + a).get().sum())\n")
-        out, err = self.lab("capture", "-k", "*", "-o", "kept", "--", "python3", script, env=self.environment(PYOPENCL_NO_CACHE="1", PYOPENCL_CTX="0"))
+        out, err = self.lab("capture", "-k", "*", "-o", "kept", "--", "/usr/bin/python3", script, env=self.environment(PYOPENCL_NO_CACHE="1", PYOPENCL_CTX="0"))
         self.assertEqual(out, "1498500.0\n")
         files = sorted((self.folder / "kept").glob("*.cl"))
         self.assertTrue(files, err)

@@ -130,7 +130,7 @@ def programs(out, only):
             if package.split("==")[0] in (name, "pyopencl", "mako") and (name != "tinygrad" or package.startswith("tinygrad")):
                 subprocess.run([python, "-m", "pip", "-q", "install", "--prefer-binary", package], check=False,
                                env=os.environ | {"VKFFT_BACKEND": "opencl"})
-        script = out / (name + ".py")
+        script = out / ("trial_" + name + ".py")  # not the name of the package
         script.write_text(text)
         yield name, [python, script]
     for name, command in DEBIANS.items():
@@ -167,12 +167,12 @@ def trial(name, command, out, seconds):
     seen = out / (name + ".jsonl")
     done, _ = run([CLLAB, "capture", "-k", "*", "-o", folder, "--json", seen, "--force", "--", *command], env=environment)
     (out / (name + ".txt")).write_text(done.stderr)
-    row = collections.Counter(kernels=sum("kernel" in line for line in lines_of(seen)))
+    row = collections.Counter(kernels=sum("sizes" in line for line in lines_of(seen)))
     misses = []
     if done.returncode != plain.returncode:
         misses.append(("(program)", f"status {done.returncode}, without the layer {plain.returncode}: {plain.stderr.strip()[-150:]}"))
     for line in done.stderr.splitlines():
-        if "has no file" in line:
+        if "is not kept" in line:
             misses.append(("(no file)", line))
     unchanged = {line.split()[2] for line in done.stderr.splitlines() if "it left all that it was given" in line}
     for file in sorted(folder.glob("*.cl")) + sorted(folder.glob("*.spv")) + sorted(folder.glob("*.bin")):
