@@ -32,6 +32,9 @@ pid_t start(const std::vector<std::string>& command, int output) {
     const pid_t process = ::vfork();
     if (process == 0) {
         for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+        sigset_t none;
+        ::sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
         ::dup2(output, STDOUT_FILENO);
         ::execvp(words[0], words.data());
         fault = errno;

@@ -3,6 +3,7 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -268,6 +269,14 @@ void binaries(Program& p) {
     p.launch(kernel, "twice", {64});
 }
 
+/// From here on no file gets more than 8 KiB, as on a disk that is full: none of the buffers fits.
+void full_disk(Program& p) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit most{8192, 8192};
+    ::setrlimit(RLIMIT_FSIZE, &most);
+    counts(p);
+}
+
 void threads(Program& p) {
     std::vector<std::thread> all;
     for (int t = 0; t < 4; ++t)
@@ -306,6 +315,7 @@ int main(int count, char** words) {
         {"binaries", binaries},
         {"threads", threads},
         {"crash", [](Program& q) { counts(q), q.say(), std::raise(SIGABRT); }},
+        {"full", full_disk},
         {"hang", [](Program& q) { counts(q), q.say(), ::pause(); }}};
     const auto found = all.find(what);
     if (found == all.end()) return 2;

@@ -92,6 +92,7 @@ void Snapshot::take_arguments(cl_kernel handle, Kernel& kernel) {
     for (cl_uint i = 0; i < count; ++i) {
         constexpr auto info = &Dispatch::clGetKernelArgInfo;
         auto name = asked<info>(handle, i, CL_KERNEL_ARG_NAME);
+        if (name.starts_with("_cl_")) name = name.substr(4);  // PoCL's for names that C reserves
         if (name.empty()) name = "arg" + std::to_string(i);
         launch_.parameters.push_back(
             {name, asked<info>(handle, i, CL_KERNEL_ARG_TYPE_NAME),
