@@ -269,12 +269,16 @@ void binaries(Program& p) {
     p.launch(kernel, "twice", {64});
 }
 
-/// From here on no file gets more than 8 KiB, as on a disk that is full: none of the buffers fits.
+/// Before its longest launch no file gets more than 8 KiB any more, as on a disk that is full: the buffer does not fit.
 void full_disk(Program& p) {
+    counts(p);
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit most{8192, 8192};
     ::setrlimit(RLIMIT_FSIZE, &most);
-    counts(p);
+    const auto scale = p.kernel("scale");
+    const auto x = p.buffer(floats(4096));
+    p.set(scale, 0, x), p.set(scale, 1, 1.0f), p.set(scale, 2, 100000);
+    p.launch(scale, "scale", {2048});
 }
 
 void threads(Program& p) {
@@ -314,7 +318,7 @@ int main(int count, char** words) {
         {"shared", shared},
         {"binaries", binaries},
         {"threads", threads},
-        {"crash", [](Program& q) { counts(q), q.say(), std::raise(SIGABRT); }},
+        {"crash", [](Program& q) { counts(q), q.say(), ::kill(::getpid(), SIGKILL); }},
         {"full", full_disk},
         {"hang", [](Program& q) { counts(q), q.say(), ::pause(); }}};
     const auto found = all.find(what);
