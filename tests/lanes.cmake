@@ -24,7 +24,7 @@ function(cllab_script name)
   endif()
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache;${more}")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;CLLAB_CAPTURED_PROGRAM=$<TARGET_FILE:cllab_captured_program>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache;${more}")
 endfunction()
 
 if(Python3_Interpreter_FOUND)
@@ -88,6 +88,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_isa_gate LABEL cli SCRIPT cli/test_isa_gate.py)
   cllab_script(cli_frameworks LABEL cli SCRIPT cli/test_frameworks.py)
   cllab_script(cli_watch LABEL cli SCRIPT cli/test_watch.py)
+  cllab_script(cli_capture LABEL cli SCRIPT cli/test_capture.py)
   cllab_script(isa LABEL isa SCRIPT isa/test_isa.py ARGS Isa)
   cllab_script(isa_variants LABEL isa SCRIPT isa/test_isa.py ARGS Variants)
   cllab_script(device_pocl LABEL device SCRIPT device/test_kernels.py ARGS pocl)

@@ -14,13 +14,14 @@ Command tune_command();
 Command regress_command();
 Command profile_command();
 Command ncu_command();
+Command capture_command();
 Command report_command();
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> all{
-        devices_command(), list_command(), describe_command(), run_command(),  dump_command(),
-        isa_command(),     why_command(),  count_command(),    tune_command(), regress_command(),
-        profile_command(), ncu_command(),  report_command(),
+        devices_command(), list_command(), describe_command(), run_command(),    dump_command(),
+        isa_command(),     why_command(),  count_command(),    tune_command(),   regress_command(),
+        profile_command(), ncu_command(),  capture_command(),  report_command(),
     };
     return all;
 }

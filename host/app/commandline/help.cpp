@@ -108,10 +108,12 @@ std::string everything() {
 
 const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
-        {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
+        {"What to run",
+         {"device", "target", "axis"},
+         {"kernel", "launch", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
          {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
-         {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
+         {"verify", "cache", "steps", "energy", "no-yardstick", "no-times", "seed"}},
         {"Comparison",
          {"vs", "against", "watch", "baseline", "threshold", "strict", "results-may-change"},
          {"recorded", "allow-new-compiler", "allow"}},

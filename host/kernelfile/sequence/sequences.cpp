@@ -153,9 +153,10 @@ bool KernelFiles::is_part_of_sequence(const Candidate& c) const {
 }
 
 bool KernelFiles::is_meant(const Candidate& c, const std::string& glob) const {
+    const auto& described = described_[builds_[c.build].file];
+    if (glob.empty() && described.only) return described.only->second == c.plain;
     if (glob.empty()) return code_only_ || !is_part_of_sequence(c);
     if (glob_match(glob, c.name) || glob_match(glob, c.plain)) return true;
-    const auto& described = described_[builds_[c.build].file];
     return code_only_ && std::ranges::any_of(described.sequences, [&](const auto& line) {
                return glob_match(glob, line.name) && lists(described, line, c.entry);
            });
