@@ -7,18 +7,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <span>
-#include <tuple>
+
+#include "core/text.hpp"
+#include "json/read.hpp"
 
 namespace cllab::capture {
-namespace {
 
-template <class List>
-auto used(const std::atomic<std::uint32_t>& count, const List& list) {
-    return std::span(list).first(std::min<std::size_t>(count, list.size()));
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void Board::say(const Json& line) {
+    const auto text = text_of(line) + "\n";
+    const auto at = used.fetch_add(text.size());
+    if (at + text.size() <= lines.size()) std::ranges::copy(text, lines.data() + at);
 }
-
-}  // namespace
 
 Board* map_board(const std::filesystem::path& path, bool is_new) {
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (is_new ? O_CREAT | O_EXCL : 0), 0600);
@@ -31,38 +32,53 @@ Board* map_board(const std::filesystem::path& path, bool is_new) {
     return at == MAP_FAILED ? nullptr : static_cast<Board*>(at);
 }
 
-std::vector<KernelSeen> kernels_on(const Board& board) {
-    std::map<std::tuple<std::string, std::uint64_t, std::string>, KernelSeen> found;
-    for (const auto& row : used(board.launch_rows, board.launch)) {
-        if (row.launches.count == 0) continue;
-        auto& kernel = found[{row.kernel.get(), row.program, row.device.get()}];
-        kernel.kernel = row.kernel.get(), kernel.device = row.device.get();
-        kernel.launches += row.launches.count, kernel.seconds += row.launches.seconds();
-        kernel.rows.push_back(&row);
+std::vector<Json> said_on(const Board& board, const char* key) {
+    std::vector<Json> out;
+    const auto size = std::min<std::size_t>(board.used, board.lines.size());
+    for (const auto& text : split({board.lines.data(), size}, '\n')) try {
+            auto line = parse_json<Json>(text);
+            if (!line.contains(key)) continue;
+            const auto is_same = [&](const Json& other) { return other[key] == line[key]; };
+            if (!line.contains("row")) std::erase_if(out, is_same);
+            out.push_back(std::move(line));
+        } catch (const JsonRefused&) {
+        }
+    return out;
+}
+
+std::vector<Json> rows_on(const Board& board, const char* key) {
+    std::vector<Json> out;
+    for (auto& row : said_on(board, "row")) {
+        if (!row.contains(key)) continue;
+        const auto& number = row["row"];
+        const auto index = number.is_number_unsigned() ? number.get<std::size_t>() : board.tallies.size();
+        if (index >= board.tallies.size() || board.tallies[index].count == 0) continue;
+        const auto& tally = board.tallies[index];
+        row["count"] = tally.count.load(), row["timed"] = tally.timed.load(), row["bytes"] = tally.bytes.load();
+        row["seconds"] = static_cast<double>(tally.ns) * 1e-9;
+        out.push_back(std::move(row));
     }
-    std::vector<KernelSeen> out;
+    return out;
+}
+
+double sum_of(const std::vector<Json>& rows, const char* key) {
+    double out = 0;
+    for (const auto& row : rows) out += row[key].get<double>();
+    return out;
+}
+
+std::vector<std::vector<Json>> by_kernel(const std::vector<Json>& rows) {
+    std::map<std::string, std::vector<Json>> found;
+    for (const auto& row : rows)
+        found[text_of({row.at("kernel"), row.at("program"), row.at("device")})].push_back(row);
+    std::vector<std::vector<Json>> out;
+    const auto weight = [](const auto& of) { return std::pair(sum_of(of, "seconds"), sum_of(of, "count")); };
     for (auto& [key, kernel] : found) {
-        std::ranges::stable_sort(kernel.rows, std::ranges::greater{},
-                                 [](const auto* row) { return std::pair(row->launches.ns.load(), row->launches.count.load()); });
+        const auto of_row = [&](const Json& row) { return weight(std::vector{row}); };
+        std::ranges::stable_sort(kernel, std::ranges::greater{}, of_row);
         out.push_back(std::move(kernel));
     }
-    std::ranges::stable_sort(out, std::ranges::greater{},
-                             [](const auto& one) { return std::pair(one.seconds, one.launches); });
-    return out;
-}
-
-std::vector<const KeptRow*> kept_on(const Board& board) {
-    std::vector<const KeptRow*> out;
-    for (const auto& row : used(board.kept_rows, board.kept))
-        if (row.written) out.push_back(&row);
-    return out;
-}
-
-std::vector<std::string> notes_on(const Board& board) {
-    std::vector<std::string> out;
-    for (const auto& note : used(board.notes, board.note))
-        if (const auto text = note.get(); !text.empty() && std::ranges::find(out, text) == out.end())
-            out.push_back(text);
+    std::ranges::stable_sort(out, std::ranges::greater{}, weight);
     return out;
 }
 

@@ -15,8 +15,6 @@
 namespace cllab::capture {
 namespace {
 
-namespace fs = std::filesystem;
-
 volatile std::sig_atomic_t child = 0;
 
 void pass_on(int signal) {
@@ -44,35 +42,27 @@ pid_t start(const std::vector<std::string>& command, int output) {
     return process;
 }
 
-/// What a process has loaded of OpenCL.
-void look(const fs::path& maps, std::string& loader, std::string& drivers) {
-    std::ifstream in(maps);
-    for (std::string line; std::getline(in, line);) {
-        const auto at = line.find('/');
-        if (at == std::string::npos) continue;
-        const auto path = line.substr(at);
+/// What a process, and its children, have loaded of OpenCL.
+void look_at(const std::string& process, Observed& out, int depth = 0) {
+    const auto folder = "/proc/" + process;
+    std::ifstream maps(folder + "/maps"), children(folder + "/task/" + process + "/children");
+    for (std::string line; std::getline(maps, line);) {
+        const auto path = line.substr(std::min(line.find('/'), line.size()));
         const auto name = path.substr(path.rfind('/') + 1);
-        if (name.starts_with("libOpenCL")) loader = path;
+        if (name.starts_with("libOpenCL")) out.loader = path;
         for (const auto* driver : {"libpocl", "libnvidia-opencl", "libigdrcl", "libamdocl", "libRusticlOpenCL",
                                    "libMesaOpenCL", "libintelocl", "liboclgrind-rt"})
-            if (name.starts_with(driver)) drivers = path;
+            if (name.starts_with(driver)) out.drivers = path;
     }
-}
-
-/// The process and its children.
-void look_at(pid_t process, Observed& out, int depth = 0) {
-    const auto folder = fs::path("/proc") / std::to_string(process);
-    look(folder / "maps", out.loader, out.drivers);
-    std::ifstream children(folder / "task" / std::to_string(process) / "children");
-    for (pid_t one = 0; depth < 8 && children >> one;) look_at(one, out, depth + 1);
+    for (std::string one; depth < 8 && children >> one;) look_at(one, out, depth + 1);
 }
 
 }  // namespace
 
 std::string own_loader() {
-    std::string loader, drivers;
-    look("/proc/self/maps", loader, drivers);
-    return loader;
+    Observed own;
+    look_at("self", own, 8);
+    return own.loader;
 }
 
 Observed run_observed(const std::vector<std::string>& command, int output, const Board& board) {
@@ -81,14 +71,13 @@ Observed run_observed(const std::vector<std::string>& command, int output, const
     for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_IGN);  // a terminal sends them to both
     for (const int signal : {SIGTERM, SIGHUP}) ::signal(signal, pass_on);
     int status = 0;
-    auto pause = std::chrono::milliseconds(2);
+    pid_t ended = 0;
     // A layer that is not loaded leaves no sign; what the program has loaded can be seen only while it runs.
-    for (bool open = true; open;) {
+    for (auto pause = std::chrono::milliseconds(2); ended == 0 || (ended < 0 && errno == EINTR);) {
         const bool answered = board.processes > 0;
-        const auto ended = ::waitpid(child, &status, answered ? 0 : WNOHANG);
-        open = ended == 0 || (ended < 0 && errno == EINTR);
-        if (!open || answered) continue;
-        look_at(child, out);
+        ended = ::waitpid(child, &status, answered ? 0 : WNOHANG);
+        if (ended != 0 || answered) continue;
+        look_at(std::to_string(child), out);
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, std::chrono::milliseconds(100));
     }

@@ -225,7 +225,11 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
             refuse(place, described(a.parameter), "; elements of type ", a.spec.type, " do not fit");
         a.element = *type;
     }
-    if (a.element.bytes == 0 && a.spec.kind == Kind::file) a.element = *model::builtin_type("uchar");
+    // A typedef of a vector is a type of unknown fields, and programs give it any number of bytes.
+    if (std::error_code trouble;
+        a.spec.kind == Kind::file && a.element.is_opaque() && a.element.members.empty() &&
+        (a.element.bytes == 0 || file_size(resolved(a.spec.path, place), trouble) % a.element.bytes != 0))
+        a.element = *model::builtin_type("uchar");
     if (a.element.bytes == 0)
         refuse(place, described(a.parameter), ", and the size of that type is unknown; name one, as in ",
                a.spec.kind == Kind::output ? "out" : "rand", ":float:1024");
@@ -257,12 +261,10 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
         refuse(place, described(a.parameter), " with ", a.parameter.dims, " sizes, found ", a.spec.extent.size());
-    if (a.spec.kind == Kind::file) {
-        if (a.spec.extent.empty())
-            refuse(place, named(a.parameter),
-                   " is an image; write image:FILE for a picture, or file:rgba8:640,480:FILE for raw pixels");
+    if (a.spec.kind == Kind::file && a.spec.extent.empty())
+        refuse(place, named(a.parameter), " is an image; write image:FILE, or file:rgba8:640,480:FILE for raw pixels");
+    if (a.spec.kind == Kind::file)
         a.file = read_elements(resolved(a.spec.path, place), place, a.element, described(a.parameter));
-    }
     if (a.spec.kind != Kind::picture) return;
     if (a.parameter.dims != 2 || a.parameter.is_array)
         refuse(place, described(a.parameter), "; a picture has 2 dimensions");

@@ -31,6 +31,11 @@ const char* const text =
     "  room[i] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
     "  out[get_global_id(0)] = room[get_local_size(0) - 1 - i] * how.add + (int)how.scale;\n"
     "}\n"
+    "kernel void positive(global const int* x, global int* found, global int* count) {\n"
+    "  const int i = get_global_id(0);\n"
+    "  if (x[i] > 500) { const int slot = atomic_inc(count); found[slot] = x[i]; }\n"
+    "}\n"
+    "kernel void maybe(global int* a, global int* b) { a[get_global_id(0)] = b ? b[0] : 7; }\n"
     "kernel void idle(global int* x, int not_this) { if (x[0] == not_this) x[1] = 7; }\n"
     "kernel void blur(read_only image2d_t from, sampler_t s, write_only image2d_t to) {\n"
     "  const int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
@@ -238,6 +243,40 @@ void shared(Program& p) {
     need(clSetKernelArgSVMPointer(kernel, 0, x), "svm");
     p.set(kernel, 1, 2.0f), p.set(kernel, 2, 3);
     p.launch(kernel, "scale", {1024});
+    auto* all = static_cast<int*>(clSVMAlloc(p.context, CL_MEM_READ_WRITE, 4096 * sizeof(int), 0));
+    need(all ? CL_SUCCESS : CL_OUT_OF_RESOURCES, "svm");
+    need(clEnqueueSVMMap(p.queue, CL_TRUE, CL_MAP_WRITE, all, 16384, 0, nullptr, nullptr), "map");
+    for (int i = 0; i < 4096; ++i) all[i] = i;
+    need(clEnqueueSVMUnmap(p.queue, all, 0, nullptr, nullptr), "unmap");
+    const auto add = p.kernel("add");
+    need(clSetKernelArgSVMPointer(add, 0, all), "svm");
+    need(clSetKernelArgSVMPointer(add, 1, all), "svm");
+    need(clSetKernelArgSVMPointer(add, 2, all + 1024), "svm");
+    p.launch(add, "add", {1000});
+    clSVMFree(p.context, all);
+}
+
+void null(Program& p) {
+    const auto kernel = p.kernel("maybe");
+    const auto a = p.buffer(whole(64));
+    p.set(kernel, 0, a);
+    need(clSetKernelArg(kernel, 1, sizeof a, nullptr), "null");
+    p.launch(kernel, "maybe", {64});
+}
+
+void appended(Program& p) {
+    const auto kernel = p.kernel("positive");
+    const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)), count = p.buffer(std::vector<int>(1));
+    p.set(kernel, 0, x), p.set(kernel, 1, found), p.set(kernel, 2, count);
+    const size_t local = 10;
+    p.launch(kernel, "positive", {1000}, &local);
+}
+
+void twice(Program& p) {
+    const auto kernel = p.kernel("add");
+    const auto a = p.buffer(whole(64)), sum = p.buffer(whole(64));
+    p.set(kernel, 0, a), p.set(kernel, 1, a), p.set(kernel, 2, sum);
+    p.launch(kernel, "add", {64});
 }
 
 /// A program of a binary, whose text the process compiled before; a linked program with a header.
@@ -316,6 +355,9 @@ int main(int count, char** words) {
         {"user_event", user_event},
         {"out_of_order", out_of_order},
         {"shared", shared},
+        {"null", null},
+        {"appended", appended},
+        {"twice", twice},
         {"binaries", binaries},
         {"threads", threads},
         {"crash", [](Program& q) { counts(q), q.say(), ::kill(::getpid(), SIGKILL); }},

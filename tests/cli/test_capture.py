@@ -2,8 +2,11 @@
 import collections
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
+import sys
 
 import lab
 from lab import words
@@ -21,7 +24,15 @@ class Capture(lab.LabTest):
         """What it prints and its JSON lines by their kind."""
         done = self.capture("--json", "out.json", "--force", *options, **more)
         lines = [json.loads(line) for line in (self.folder / "out.json").read_text().splitlines()]
-        return done, {"program": lines[0], "kernel": [one for one in lines if "sizes" in one], "file": [one for one in lines if "file" in one]}
+        return done, {"program": lines[0], "kernel": [one for one in lines if "global" in one], "file": [one for one in lines if "file" in one],
+                      "loader": [one["loader"] for one in lines if "loader" in one], "what": {one["what"]: one for one in lines if "what" in one}}
+
+    @staticmethod
+    def launches(lines):
+        out = collections.Counter()
+        for line in lines:
+            out[line["kernel"]] += line["count"]
+        return out
 
     @staticmethod
     def own_counts(output):
@@ -33,15 +44,16 @@ class Capture(lab.LabTest):
         done, lines = self.lines()
         own = self.own_counts(done.stdout)
         self.assertEqual(set(own), {"scale", "add"})
-        for line in lines["kernel"]:
-            count, seconds = own[line["kernel"]]
-            self.assertEqual(line["launches"], count)
-            self.assertLess(abs(line["seconds"] - seconds), 0.01 * seconds)
-        scale = next(line for line in lines["kernel"] if line["kernel"] == "scale")
-        self.assertEqual(sorted((one["global"], one["local"], one["launches"]) for one in scale["sizes"]),
+        for kernel, (count, seconds) in own.items():
+            rows = [line for line in lines["kernel"] if line["kernel"] == kernel]
+            self.assertEqual(sum(row["count"] for row in rows), count)
+            self.assertLess(abs(sum(row["seconds"] for row in rows) - seconds), 0.01 * seconds)
+        self.assertEqual(sorted((one["global"], one["local"], one["count"]) for one in lines["kernel"] if one["kernel"] == "scale"),
                          [([2048], [], 10), ([4096], [64], 10)])
-        self.assertEqual(lines["program"]["copies"]["read"]["bytes"], 4000)
-        self.assertIn("libOpenCL", lines["program"]["loader"])
+        self.assertEqual((lines["what"]["read"]["count"], lines["what"]["read"]["bytes"]), (1, 4000))
+        self.assertEqual(lines["what"]["build"]["count"], 1)
+        self.assertGreater(lines["what"]["gap"]["count"], 10, "the program waits for most launches")
+        self.assertIn("libOpenCL", lines["loader"][0])
         self.assertIn("25 launches of 2 kernels", words(done.stderr))
 
     def test_the_programs_output_and_status_are_its_own(self):
@@ -52,19 +64,32 @@ class Capture(lab.LabTest):
 
     def test_without_times_it_counts(self):
         _, lines = self.lines("--no-times")
-        self.assertEqual({line["kernel"]: (line["launches"], line["seconds"]) for line in lines["kernel"]},
-                         {"scale": (20, 0), "add": (5, 0)})
+        self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
+        self.assertEqual({line["seconds"] for line in lines["kernel"]}, {0})
+        self.assertNotIn("queue made with profiling", lines["what"])
 
     def test_threads_and_queues_lose_no_launch(self):
         _, lines = self.lines(mode="threads")
-        self.assertEqual([line["launches"] for line in lines["kernel"]], [1000])
-        self.assertEqual(sum(one["timed"] for one in lines["kernel"][0]["sizes"]), 1000)
-        self.assertEqual(lines["program"]["profiling_added"], 4)
+        self.assertEqual([(line["count"], line["timed"]) for line in lines["kernel"]], [(1000, 1000)])
+        self.assertEqual(lines["what"]["queue made with profiling"]["count"], 4)
 
     def test_a_program_that_calls_no_opencl_or_is_none_is_told(self):
         done = self.capture(mode="nothing", status=5)
         self.assertIn("called no OpenCL", done.stderr)
         self.assertIn("cannot be started", self.lab("capture", "--", "no-such-program", status=2)[1])
+
+    def test_a_loader_that_loads_no_layer_and_a_static_one_are_named(self):
+        registered = pathlib.Path("/etc/OpenCL/vendors/pocl.icd").read_text().strip()
+        driver = next((path for folder in ("", "/usr/lib/x86_64-linux-gnu") if (path := pathlib.Path(folder, registered)).is_file()), None)
+        if not driver:
+            self.skipTest(f"{registered} is in no folder known here")
+        own = self.folder / "libOpenCL.so.1"  # what the name promises it is not
+        shutil.copy(driver, own)
+        loads = "import ctypes, sys, time; ctypes.CDLL(sys.argv[1]); time.sleep(1)"
+        for library, why in ((own, f"OpenCL loader {own} did not load the layer"), (driver, "an OpenCL loader linked into it statically")):
+            err = self.lab("capture", "--", sys.executable, "-c", loads, library, status=3)[1]
+            self.assertIn(why, words(err))
+            self.assertIn(library.name, err)
 
     def proved(self, mode, *kernels, **more):
         """Keeps the launches of a mode, runs their files, and returns the files by kernel with what was said."""
@@ -109,9 +134,26 @@ class Capture(lab.LabTest):
         self.assertIn("sampler:nearest,edge,pixel", self.block("blur"))
 
     def test_what_cannot_be_kept_is_told_with_its_reason(self):
-        done = self.proved("shared")
-        self.assertIn("not kept: argument 'x' is shared virtual memory", words(done.stderr))
+        done = self.proved("null")
+        self.assertIn("not kept: argument 'b' is NULL", words(done.stderr))
         self.assertIn("no launch of a kernel * was kept", words(done.stderr))
+
+    def test_shared_virtual_memory_and_pointers_into_it(self):
+        self.proved("shared", "scale", "add")
+        self.assertIn("arg x = file:scale.1.x.before.bin", self.block("scale"))
+        self.assertIn("arg sum = part:a:1024:3072", self.block("add"))
+
+    def test_a_buffer_passed_twice_and_one_that_is_appended_to(self):
+        self.proved("appended", "positive")
+        self.assertIn("relation any order of found", self.block("positive"))
+        self.proved("twice", "add")
+        self.assertIn("arg b = same:a", self.block("add"))
+
+    def test_a_timeline_has_every_command(self):
+        self.lines("--trace", "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())
+        self.assertEqual(collections.Counter(event["name"] for event in events), {"scale": 20, "add": 5, "read": 1})
+        self.assertTrue(all(event["ph"] == "X" and event["dur"] >= 0 for event in events))
 
     def test_a_launch_that_changes_nothing_is_told(self):
         done = self.proved("idle", "idle")
@@ -127,16 +169,15 @@ class Capture(lab.LabTest):
     def test_out_of_order_queues_are_read_between_two_launches(self):
         self.proved("out_of_order", "scale")
 
-    def test_binaries_are_run_and_proved_and_linked_programs_are_told(self):
-        done = self.proved("binaries")
+    def test_binaries_and_linked_programs_with_their_headers(self):
+        done = self.proved("binaries", "twice")
         self.assertIn("a binary: it runs on this device and driver only", words(done.stderr))
-        self.assertIn("its program is of no text, SPIR-V or binary", words(done.stderr))
         self.lab("run", self.folder / "kept" / "scale.bin", "--max-time", "5", "--no-dumps")
 
     def test_what_a_crash_or_an_interrupt_left_is_there(self):
         done, lines = self.lines("-k", "*", "-o", "kept", mode="crash", status=128 + signal.SIGKILL)
         self.assertIn("ended by signal 9", done.stderr)
-        self.assertEqual({line["kernel"]: line["launches"] for line in lines["kernel"]}, {"scale": 20, "add": 5})
+        self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
         self.assertTrue((self.folder / "kept" / "scale.cl").exists())
         running = self.start("capture", "--json", "hang.json", "--", PROGRAM, "hang")
         while running.stdout.readline().split()[:1] != ["scale"]:
@@ -145,7 +186,7 @@ class Capture(lab.LabTest):
         running.communicate(timeout=60)
         self.assertEqual(running.returncode, 128 + signal.SIGTERM)
         lines = [json.loads(line) for line in (self.folder / "hang.json").read_text().splitlines()]
-        self.assertEqual({line["kernel"]: line["launches"] for line in lines if "sizes" in line}, {"scale": 20, "add": 5})
+        self.assertEqual(self.launches(line for line in lines if "global" in line), {"scale": 20, "add": 5})
 
     def test_a_full_disk_keeps_the_table_and_says_what_is_missing(self):
         done = self.proved("full", "scale", "add")
@@ -163,7 +204,7 @@ class Capture(lab.LabTest):
 
     def test_what_does_not_go_together_is_refused(self):
         for options, why in (((), "takes a program behind --"), (("-k", "x"), "go together"),
-                             (("--launch", "last"), "not a number from 1"), (("file.cl",), "the program stands behind --")):
+                             (("--launch", "last"), "possible are whole numbers from 1"), (("file.cl",), "the program stands behind --")):
             program = ("--", PROGRAM) if options else ()
             self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))
 

@@ -9,52 +9,65 @@ namespace {
 
 using namespace cllab::capture;
 
-LaunchRow& add(Board& board, const char* kernel, std::uint64_t global, std::uint64_t launches, std::uint64_t ns) {
-    auto& row = *claim(board.launch_rows, board.launch);
-    row.kernel.set(kernel);
-    row.global = {global};
-    row.launches.count = launches, row.launches.ns = ns;
-    return row;
+void add(Board& board, const char* kernel, int program, std::uint64_t global, std::uint64_t launches, std::uint64_t ns) {
+    const auto index = board.rows++;
+    board.tallies[index].count = launches, board.tallies[index].ns = ns;
+    board.say({{"row", index}, {"kernel", kernel}, {"device", "cpu"}, {"program", program}, {"global", {global}}});
 }
 
 BOOST_AUTO_TEST_SUITE(capture)
 
 BOOST_AUTO_TEST_CASE(rows_of_a_kernel_are_one_and_the_longest_is_first) {
     const auto board = std::make_unique<Board>();
-    add(*board, "add", 64, 3, 10);
-    add(*board, "scale", 64, 1, 100);
-    add(*board, "scale", 128, 2, 300);
-    add(*board, "other", 1, 0, 0);  // claimed, and its launch failed
-    const auto kernels = kernels_on(*board);
+    add(*board, "add", 1, 64, 3, 10);
+    add(*board, "scale", 1, 64, 1, 100);
+    add(*board, "scale", 1, 128, 2, 300);
+    add(*board, "other", 1, 1, 0, 0);  // its launch failed
+    const auto kernels = by_kernel(rows_on(*board, "kernel"));
     BOOST_TEST_REQUIRE(kernels.size() == 2u);
-    BOOST_TEST(kernels[0].kernel == "scale");
-    BOOST_TEST(kernels[0].launches == 3u);
-    BOOST_TEST(kernels[0].rows[0]->global[0] == 128u);
-    BOOST_TEST(kernels[1].kernel == "add");
+    BOOST_TEST(kernels[0][0]["kernel"] == "scale");
+    BOOST_TEST(sum_of(kernels[0], "count") == 3);
+    BOOST_TEST(kernels[0][0]["global"][0] == 128);
+    BOOST_TEST(kernels[0][0]["count"] == 2);
+    BOOST_TEST(kernels[1][0]["kernel"] == "add");
 }
 
 BOOST_AUTO_TEST_CASE(kernels_of_the_same_name_in_two_programs_are_two) {
     const auto board = std::make_unique<Board>();
-    add(*board, "scale", 64, 1, 1).program = 1;
-    add(*board, "scale", 64, 1, 1).program = 2;
-    BOOST_TEST(kernels_on(*board).size() == 2u);
+    add(*board, "scale", 1, 64, 1, 1);
+    add(*board, "scale", 2, 64, 1, 1);
+    BOOST_TEST(by_kernel(rows_on(*board, "kernel")).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_later_line_about_a_file_takes_the_place_of_an_earlier_one) {
+    const auto board = std::make_unique<Board>();
+    board->say({{"file", "scale.cl"}, {"launch", 1}});
+    board->say({{"file", "add.cl"}, {"launch", 1}});
+    board->say({{"file", "scale.cl"}, {"launch", 7}});
+    const auto files = said_on(*board, "file");
+    BOOST_TEST_REQUIRE(files.size() == 2u);
+    BOOST_TEST(files[1]["launch"] == 7);
 }
 
 BOOST_AUTO_TEST_CASE(whatever_bytes_it_holds_nothing_beyond_it_is_read) {
     const auto board = std::make_unique<Board>();
     std::memset(static_cast<void*>(board.get()), 0xff, sizeof(Board));
-    BOOST_TEST(kernels_on(*board).size() == 1u);
-    BOOST_TEST(kernels_on(*board)[0].kernel.size() == 256u);
-    BOOST_TEST(kept_on(*board).size() == board->kept.size());
-    BOOST_TEST(notes_on(*board).size() == 1u);
+    BOOST_TEST(rows_on(*board, "kernel").empty());
+    BOOST_TEST(said_on(*board, "note").empty());
+    board->used = 0, board->rows = 0;
+    board->say({{"row", board->tallies.size()}, {"kernel", "beyond"}});
+    board->say({{"row", "scale"}, {"kernel", "scale"}});
+    board->say({{"kernel", "without a row"}});
+    board->say({{"note", "it \xff stays"}});
+    BOOST_TEST(rows_on(*board, "kernel").empty());
+    BOOST_TEST(said_on(*board, "note").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_full_list_gives_no_place_and_a_long_text_is_cut) {
+BOOST_AUTO_TEST_CASE(a_line_that_finds_no_room_is_left_out) {
     const auto board = std::make_unique<Board>();
-    for (std::size_t i = 0; i < board->note.size(); ++i) BOOST_TEST(claim(board->notes, board->note));
-    BOOST_TEST(!claim(board->notes, board->note));
-    board->loader.set(std::string(1000, 'x'));
-    BOOST_TEST(board->loader.get().size() == 511u);
+    const std::string half(board->lines.size() / 2, 'x');
+    for (int i = 0; i < 3; ++i) board->say({{"note", half + std::to_string(i)}});
+    BOOST_TEST(said_on(*board, "note").size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_board_is_made_once_and_is_found_again) {

@@ -35,7 +35,7 @@ const std::map<std::string, Names> may_include{
     {"explain", {"core", "model", "inspect"}},
     {"run", {"core", "model", "device", "inspect"}},
     {"count", {"core", "json", "model", "inspect"}},
-    {"capture", {"core", "model"}},
+    {"capture", {"core", "json", "model"}},
     {"app",
      {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect",
       "explain", "run", "count", "capture"}},

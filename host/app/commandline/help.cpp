@@ -119,7 +119,7 @@ const std::vector<OptionGroup>& option_groups() {
          {"recorded", "allow-new-compiler", "allow"}},
         {"Machine code", {"hot", "source", "summary", "compiler", "save"}, {"live", "width"}},
         {"Output",
-         {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
+         {"json", "trace", "html", "junit", "long", "columns", "all", "no-dumps"},
          {"sort", "csv", "markdown", "sarif", "svg", "png", "dumps", "export", "output", "count-above", "label",
           "timings", "force", "append", "resume"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
