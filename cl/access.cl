@@ -43,3 +43,38 @@ kernel void access_groups(global const uint4* restrict src, global uint4* restri
 #endif
 }
 #endif
+
+/* family
+question: What do a misaligned start, a stride and too few work-groups cost a plain copy?
+over: offset
+
+axis size: size of the region; auto is twice the last-level cache
+  unit: byte
+  whole: 4Ki to 1e15, multiples of 4Ki
+axis offset: distance of the first word from an aligned place
+  unit: byte
+  whole: 0 to 1Mi, multiples of 4
+  usual: 0, 4, 16, 32, 64, 128
+  only: offset
+axis stride: distance from one word that is moved to the next
+  unit: word
+  whole: 1 to 1Ki
+  usual: 1, 2, 4, 8, 16, 32, 64
+  only: stride
+axis load: work-groups as a percentage of the compute units the driver reports
+  unit: %
+  real: 0.01 to 1000000
+  usual: 25, 50, 100, 200, 400, 800, 1600, 3200
+  only: groups
+axis local: work-items per group; auto is 256, on a CPU 1
+  unit: work-item
+  whole: 1 to 4Ki
+  tune: auto, 32:1024:*2
+
+variant offset: Words of 32 bits, source and target both behind an aligned place.
+  over: offset
+variant stride: Every stride-th word of 32 bits.
+  over: stride
+variant groups: 128-bit words by a given number of work-groups.
+  over: load
+*/

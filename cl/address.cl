@@ -151,3 +151,52 @@ kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_one_g
     ROWS_OF_SUMS
 }
 #endif
+
+/* family
+question: How many instructions does each way to write an address cost, and does it show in the time?
+
+axis trips: iterations of the loop; auto is 16, on a CPU 64
+  whole: 1 to 1Gi
+  only: index, pointer, masked_inside, masked_hoisted, masked_bytes
+axis length: elements of the two arrays that are added
+  whole: 1 to 32
+  usual: 32
+  only: locals_two, locals_one, locals_two_given, locals_one_given
+axis items: work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15
+  unit: work-item
+  whole: 1 to 1Gi
+  only: index, pointer, masked_inside, masked_hoisted, masked_bytes, locals_two, locals_one, locals_two_given,
+    locals_one_given
+axis width: columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096
+  unit: pixel
+  whole: 1 to 1Gi
+  only: pixel, column, strided, row
+axis height: rows of the picture; auto is 16384, on a CPU 2048
+  unit: pixel
+  whole: 1 to 1Gi
+  only: pixel, column, strided, row
+axis pixels: pixels per work-item
+  unit: pixel
+  whole: 1 to 4Ki
+  usual: 8
+  tune: 1:64:*2
+  only: column, strided
+axis index: type that places in the picture are computed in
+  choice: int, uint, long
+  only: pixel, column, strided, row
+
+variant index: Stores every second integer through p[i * 2].
+variant pointer: Stores every second integer through *p, then p += 2.
+variant pixel: Inverts a picture with one work-item per pixel.
+variant column: Inverts the picture with some pixels per work-item, one below the other: p += step, neighbours stay
+    neighbours.
+variant strided: Inverts the picture with some pixels per work-item along the row, as far apart as there are items.
+variant row: Inverts the picture with one work-item per row.
+variant masked_inside: Half of each wavefront adds; address computation and loop are inside the branch.
+variant masked_hoisted: Half of each wavefront adds; address computation and loop are outside the branch.
+variant masked_bytes: Half of each wavefront adds; inside the branch, addressed by byte offsets.
+variant locals_two: Adds two arrays in local memory by a plain counter.
+variant locals_one: The same with both arrays in one local allocation.
+variant locals_two_given: Adds two arrays in local memory that the host has allocated.
+variant locals_one_given: The same with both arrays in one of the host's allocations.
+*/

@@ -35,3 +35,18 @@ kernel void atomic_chain(global uint* counter, uint counter_mask, uint counter_l
     }
 }
 #endif
+
+/* family
+question: How many atomic additions per second does a device do, on shared and on separate addresses, and how long does
+    one take?
+over: counters
+
+axis counters: words that the additions go to
+  unit: address
+  whole: 1 to 16Mi, powers of two
+  usual: 1, 4, 32, 256, 4096, 65536
+
+variant global: Every work-item adds to counters in global memory, to the next one in each trip.
+variant local: Every work-item adds to counters in local memory, to the next one in each trip.
+variant chain: One work-item adds to the counters in turn; each addition waits for the result of the one before.
+*/

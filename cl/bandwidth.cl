@@ -134,3 +134,36 @@ kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT*
     sums[get_global_id(0)] = sum_0 + sum_1 + sum_2 + sum_3;
 }
 #endif
+
+/* family
+question: How many bytes per second does memory move when a kernel does nothing else?
+over: size
+
+axis size: size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as
+    16Ki:512Mi:*2 begins
+  unit: byte
+  whole: 16 to 1e15
+axis width: size of an element; auto is 16, for reread on a CPU 64
+  unit: byte
+  whole: 4 to 64, powers of two
+  tune: auto, 4:64:*2
+axis offset: words of 32 bits in front of the first element of each buffer: where its elements are aligned to
+  unit: word
+  whole: 0 to 4Ki
+  usual: 0
+  tune: 0
+  only: copy, batch, read, write, triad
+axis stride: from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved
+  unit: element
+  whole: 1 to 1Mi
+  usual: 1
+  tune: 1
+  only: copy, batch, read, write, triad
+
+variant copy: Reads each element of one buffer once and writes it to another; both directions count.
+variant batch: The copy with four loads in flight per work-item, neighbours in one block.
+variant read: Reads each element of a buffer once and keeps a sum.
+variant write: Writes each element of a buffer once.
+variant triad: Reads two buffers and writes a third, like STREAM's triad; all three count.
+variant reread: All work-groups read one region again and again: the bandwidth of the level that holds it.
+*/

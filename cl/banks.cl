@@ -45,3 +45,17 @@ kernel void KERNEL(global const uint* restrict start, global uint* restrict out,
                             sizeof(ADDRESS);
 }
 #endif
+
+/* family
+question: How many banks does local memory have, how wide are they, and what does a conflict cost?
+over: stride
+
+axis stride: distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding
+  unit: word
+  whole: 0 to 64
+  usual: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 15, 16, 17, 20, 24, 31, 32, 33, 48, 64
+
+variant word: One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8).
+variant pair: The same with words of 8 bytes.
+variant rate: Whole groups on all units, four chains in each work-item: bytes in a second.
+*/

@@ -38,3 +38,17 @@ kernel void barrier_exchange(global uint* out, local uint* place, uint c, int tr
     out[get_global_id(0)] = x;
 }
 #endif
+
+/* family
+question: What does a work-group barrier cost?
+over: group
+
+axis group: work-items in the group
+  unit: item
+  whole: 1 to 64Ki
+  usual: 32, 64, 128, 256, 512, 1024
+
+variant plain: A multiply-add and a barrier, over and over.
+variant exchange: A value handed to the neighbour through local memory, one barrier per step.
+variant none: The loop of plain without barriers.
+*/

@@ -346,3 +346,36 @@ kernel void batchnorm_apply(global const vector_t* restrict x, global vector_t* 
 #endif
 }
 #endif
+
+/* family
+question: How many times must batch normalisation read its input, and what do registers, splitting and Welford's update
+    gain?
+
+axis images: N, images; auto is 128, on a CPU 32
+  whole: 1 to 16Mi
+axis channels: C, channels; auto is 256, on a CPU 64
+  whole: 1 to 16Mi
+axis height: H, rows of a plane; auto is 56
+  whole: 1 to 16Mi
+axis width: W, columns of a plane; auto is 56
+  whole: 1 to 16Mi
+axis slices: work-groups per channel; auto fills the device four times
+  whole: 1 to 16Mi
+  tune: auto, 1:16:*2
+  only: channel_wide
+
+variant pixel_three: Statistics per pixel: mean, variance and result in three passes.
+variant pixel_stepped: pixel_three with pointers stepped from image to image instead of an index.
+variant pixel_two: Statistics per pixel: both sums in one pass, shifted against cancellation.
+variant pixel_welford: Statistics per pixel: Welford's update, then the result.
+variant pixel_split2: Statistics per pixel: two work-items hold its values in registers and read them once.
+  defines: PARTS=2
+variant pixel_split4: Like pixel_split2, with four work-items per pixel.
+  defines: PARTS=4
+variant channel_three: Statistics per channel: one work-group per channel takes mean and variance in two passes, then
+    the result.
+variant channel_two: Statistics per channel: both sums in one pass, then the result.
+variant channel_welford: Statistics per channel: Welford's update in each work-item, joined in a tree, then the result.
+variant channel_wide: Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse
+    order to hit the cache.
+*/

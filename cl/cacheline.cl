@@ -36,3 +36,23 @@ kernel void KERNEL(global ulong* chain, global ulong* state, int trips) {
     state[1] = (ulong)(size_t)chain;
 }
 #endif
+
+/* family
+question: How many bytes does one miss bring in: sector, fetch and line?
+over: distance
+
+axis distance: distance from the first word of a pair to the second; no multiple of 128, where other pairs begin
+  unit: byte
+  whole: 8 to 4Ki, multiples of 8
+  usual: 8, 24, 40, 72, 136, 264
+axis offset: offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line
+  unit: byte
+  whole: 0 to 120, multiples of 8
+  usual: 0
+axis footprint: size of the memory visited; auto is beyond all caches
+  unit: byte
+  whole: 1Ki to 1e12, multiples of 128
+
+variant pair: Visits a random block, then the word a fixed distance after it, then the next random block.
+variant lone: Visits only the random blocks: the cost of the pair's first load.
+*/

@@ -33,3 +33,19 @@ kernel void channels_load(global const volatile uint4* in, global uint* out, uin
 #endif
 }
 #endif
+
+/* family
+question: At which distances do lines fall on the same memory channels?
+over: spacing
+
+axis spacing: distance from line to line; by default powers of two, and powers of two plus one line
+  unit: byte
+  whole: 64 to 16Mi, multiples of 16
+  usual: 64, 128, 256, 320, 512, 576, 1024, 1088, 2048, 2112, 4096, 4160, 8192, 8256, 16384, 16448, 32768, 32832
+axis lines: lines of 64 bytes visited; auto is 4096, on a simulator 64
+  unit: line
+  whole: 4 to 16Mi, powers of two
+
+variant store: The whole device stores to the lines, 16 bytes per work-item and pass.
+variant load: The whole device loads from the lines past the first level, 16 bytes per work-item and pass.
+*/

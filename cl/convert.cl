@@ -82,3 +82,13 @@ kernel void KERNEL(global const uint4* restrict args, global uint4* restrict out
     sums[get_global_id(0)] = sum;
 }
 #endif
+
+/* family
+question: What does a conversion between two types cost?
+
+axis conversion: from and to; none is the chain alone; what does not fit a byte saturates
+  choice:
+
+variant latency: One conversion after the other.
+variant rate: All units, four chains per work-item.
+*/

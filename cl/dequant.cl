@@ -165,3 +165,29 @@ kernel void dequant_dot(global const uchar* restrict w, global const uint4* rest
     END
 }
 #endif
+
+/* family
+question: How fast are 4-bit weights, in blocks that share a scale, multiplied by a vector?
+over: m
+
+axis m: rows; auto is 32768, on a CPU 4096
+  whole: 1 to 16Mi
+axis k: weights of a row; auto is 8192, on a CPU 4096
+  unit: weight
+  whole: 32 to 128Ki, multiples of 32
+axis local: work-group; auto is 128, on a CPU 16
+  unit: work-item
+  whole: 1 to 4Ki
+  tune: auto, 32, 64, 128, 256
+axis lanes: work-items that share a row; auto is 4, of dot 64, on a CPU 1
+  unit: work-item
+  whole: 1 to 1Ki, powers of two
+  tune: auto, 1, 4, 8, 16, 32, 64, 128
+  only: lanes, words, split, dot
+
+variant row: A work-item per row, byte by byte.
+variant lanes: Neighbours share a row and take neighbouring blocks, byte by byte.
+variant words: Half a block per work-item, in 16-bit words: as wide as blocks of 18 bytes allow.
+variant split: Scales and weights apart: a block's weights are one load of 16 bytes.
+variant dot: split with x in bytes: four products are one instruction where the device has it.
+*/

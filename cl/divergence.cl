@@ -102,3 +102,45 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
     out[get_global_id(0)] = x;
 }
 #endif
+
+/* family
+question: How many work-items run in lockstep, and what does it cost when they take different paths?
+over: grain
+
+axis grain: neighbours that take the same path
+  unit: work-item
+  whole: 1 to 4Ki
+  usual: 1
+  only: width, paths, stores
+axis paths: different paths
+  whole: 1 to 64, powers of two
+  usual: 2
+  only: paths
+axis items: work-items per group; auto is 16 on a CPU, else 256, for one group 1024
+  unit: work-item
+  whole: 1 to 4Ki
+axis fill: one work-group, or all compute units busy
+  choice: one, full
+  usual: full
+  only: width, paths, plain, branch, select
+
+variant width: Two paths that alternate every `grain` work-items.
+  with grain: 1:512:*2
+  with fill: one,full
+  over: grain
+variant paths: Neighbours take `paths` different paths.
+  with paths: 1,2,4,8,16,32,64
+  over: paths
+variant plain: One loop without a branch: the baseline of branch and select.
+variant branch: Odd work-items run the loop with two values exchanged, in their own branch.
+variant select: The same result with the values exchanged first; then all work-items run one loop.
+variant stores: Both ways of a branch store, at the same place written in two ways: one store or two?
+variant straight: No loop in the kernel: a CPU's compiler can run several work-items in one vector.
+  needs: cpu
+  with items: 1,16,256
+  over: items
+variant looped: The same work in a loop, which prevents that.
+  needs: cpu
+  with items: 1,16,256
+  over: items
+*/

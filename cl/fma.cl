@@ -169,3 +169,72 @@ kernel void KERNEL(global ulong* restrict out, int most, int trips) {
     out[0] = now - begin;
 }
 #endif
+
+/* family
+question: What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?
+over: load
+
+axis type: element type
+  choice: float, double, half, uint, ushort
+  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+axis width: elements per vector
+  whole: 1 to 16, powers of two
+  usual: 1
+  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+axis ilp: independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2
+  whole: 1 to 16, powers of two
+  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+axis unroll: steps of a chain between two branches; auto is 16 for peak and align, else 64
+  whole: 1 to 16Ki
+  only: latency, ilp, loop, nested, unrolled, align, peak, units
+axis ahead: steps of each chain before the loop, which move the loop in the lines that instructions are fetched in
+  unit: FMA
+  whole: 0 to 15
+  usual: 0
+  only: align
+axis code: multiply-adds in one straight line
+  unit: FMA
+  whole: 16 to 16Ki, powers of two
+  only: code
+axis waves: waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1
+  whole: 1 to 1Ki
+  only: ilp, loop, nested, unrolled, align, code, peak, units
+axis load: work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU 400, else
+    one group
+  unit: %
+  real: 0.01 to 100000
+  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+
+variant latency: One chain in one work-item: each step waits for the one before.
+  with type: float,double,half,uint,ushort
+  over: load
+variant clock: Waits on the counter that kernels can read; the timer then gives its frequency.
+  needs: clock
+  over: load
+variant ilp: One work-group with 1 to 8 chains per work-item and 1 to 16 waves: what fills one unit.
+  with ilp: 1,2,4,8
+  with waves: 1,4,16
+  over: ilp
+variant loop: The same steps with 1 to 100 of them between two branches.
+  with unroll: 1,2,4,8,16,32,40,64,100
+  over: unroll
+variant nested: 64 steps in a rolled inner loop.
+  with unroll: 64
+  over: unroll
+variant unrolled: 100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.
+  with unroll: 100
+  over: unroll
+variant align: A loop of 16 steps behind 0 to 15 others: only the place of its code changes.
+  with ahead: 0:15:+1
+  over: ahead
+variant code: A straight line of growing length, until it no longer fits the instruction caches.
+  with code: 256:8192:*2
+  over: code
+variant peak: All units at once, with enough chains to hide every latency.
+  with type: float,double,half,uint,ushort
+  with width: 1,4,16
+  over: width
+variant units: Work-groups that each fill one unit: the time rises by a step with every full round of units.
+  with load: 50,99,100,101,150,200,201,250,300
+  over: load
+*/

@@ -176,3 +176,58 @@ kernel void gemm_vector(global const float* restrict a, global const float* rest
     }
 }
 #endif
+
+/* family
+question: What do tiles in local memory, tiles in registers, double buffering and the order of the FMAs each add to C +=
+    A B?
+over: m
+
+axis m: rows of A and C; auto is 4096, on a CPU 512
+  whole: 1 to 16Mi
+axis n: columns of B and C; auto is m
+  whole: 1 to 16Mi
+axis k: columns of A, rows of B; auto is m
+  whole: 1 to 8Mi
+axis pad: floats between two rows of each matrix, of naive and local
+  unit: float
+  whole: 0 to 4Ki
+  usual: 0
+  tune: 0
+  only: naive, local
+axis tile_k: depth of the tiles
+  choice: 8, 16
+  tune: 8, 16
+  only: tile8, buffered, serpentine, pipelined
+axis tile: rows and columns of C that a work-group makes; auto by the size and the compute units
+  choice: 64x64, 64x128, 128x64, 128x128, 128x256, 256x128
+  usual: auto
+  tune: auto, 64x64, 64x128, 128x64, 128x128, 128x256, 256x128
+  only: pipelined
+axis pack: 1: first copies A and B into aligned rows and whole tiles, within the operation. auto: where rows are not
+    aligned, from 192 on
+  choice: 0, 1
+  usual: auto
+  tune: auto, 0, 1
+  only: pipelined
+axis slices: teams of a work-group that share the k of its tile; auto by the size and the compute units
+  choice: 1, 2, 4
+  usual: auto
+  tune: auto, 1, 2, 4
+  only: pipelined
+axis schedule: tiles: one work-group per tile. stream: resident groups take whole tiles and equal shares of the k of the
+    rest. auto: by size and compute units; tiles except on NVIDIA
+  choice: tiles, stream
+  usual: auto
+  tune: auto, tiles, stream
+  only: pipelined
+
+variant naive: One element of C per work-item, operands straight from memory.
+variant local: A 16x16 work-group shares tiles of A and B in local memory.
+variant tile8: 8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads.
+variant buffered: tile8 with two tiles: one is multiplied while the next is fetched.
+variant serpentine: buffered with every second row of multiply-adds in reverse order, so operands repeat.
+variant pipelined: serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of
+    small ones or work-groups that share that of the last.
+variant vector: 6x16 elements of C in vector registers, strips of B packed: the form for a CPU.
+  needs: cpu
+*/

@@ -259,3 +259,33 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
     }
 }
 #endif
+
+/* family
+question: What does each step of a product of 16-bit or 8-bit elements gain, up to matrix units?
+over: m
+
+axis m: rows of A and C; auto is 4096, on a CPU 256
+  whole: 1 to 16Mi
+axis n: columns of B and C; auto is m
+  whole: 1 to 16Mi
+axis k: columns of A, rows of B; auto is m
+  whole: 1 to 8Mi
+axis type: elements of A and B; sums are float, of s8, whose B is stored by columns, int
+  choice: bf16, f16, s8
+axis block: rows and columns of C that a work-group makes, and the part of k in local memory, of s8 twice that
+  choice: 128x256x32, 256x128x32, 128x128x32, 128x256x16, 128x128x16
+  tune: 128x256x32, 256x128x32, 128x128x32, 128x256x16, 128x128x16
+  only: mma, buffered, async
+axis stages: blocks in local memory at once; auto is what it holds, up to 4
+  whole: 2 to 8
+  tune: auto, 2, 3, 4, 5, 6
+  only: async, wgmma
+
+variant naive: One element of C per work-item, operands straight from memory.
+variant local: A 16x16 work-group shares tiles of A and B in local memory.
+variant mma: Matrix units: 128x128 of C per work-group, tiles through local memory, ldmatrix.
+variant buffered: mma with two tiles: one is multiplied while the next is fetched into registers.
+variant async: mma with copies straight to local memory, several blocks ahead.
+variant wgmma: Matrix units of Hopper that read local memory themselves: products of four warps at once.
+  header: wgmma.h
+*/

@@ -270,3 +270,68 @@ kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict 
     partial[get_global_id(0)] = (float)gosa;
 }
 #endif
+
+/* family
+question: How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it
+    gain?
+
+axis size: grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it
+  choice:
+  usual: auto
+axis data: coefficients while timing: the benchmark's constants, or random ones. The first verification always uses
+    random ones
+  choice: prescribed, random
+axis contract: whether the compiler may fuse multiply and add; the result is then compared within a tolerance
+  choice: off, on
+axis sweeps: iterations between the transfers
+  whole: 1 to 1000
+  usual: 10
+  only: region, whole
+axis local: work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto is chosen
+    by the variant
+  unit: work-item
+  shape:
+  tune: auto, 32x1, 32x2, 32x4, 32x8, 64x1, 64x2, 64x4, 64x8, 128x1, 128x2, 128x4, 256x1, 256x2, 512x1, 1024x1, 16x4x4,
+    32x2x2
+axis pad: words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0
+  unit: word
+  whole: 0 to 1Ki
+  tune: auto, 0, 8, 16, 32, 64
+axis start: words in front of each array: its rows then begin at no alignment
+  unit: word
+  whole: 0 to 1Ki
+  usual: 0
+  tune: 0
+  only: swap
+axis order: the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k
+  choice: kji, kij, jki, jik, ikj, ijk
+  tune: kji, kij, jki, jik, ikj, ijk
+  only: swap
+axis planes: planes that a work-item or a tile passes through; auto fills the device several times, for schedule it is a
+    16th of the grid
+  whole: 1 to 512
+  tune: auto, 1, 4, 8, 16, 32, 64, 128, 254
+  only: schedule, local, registers, wide
+axis lanes: points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1
+  choice: 1, 2, 4, 8
+  usual: auto
+  tune: auto, 1, 2, 4, 8
+  only: wide
+
+variant transfers: Step 1 of the article: in each iteration every array goes to the device and p comes back.
+variant region: Step 2: transfers only around a loop of iterations, plane by plane, into arrays of the shape of the
+    sections that a compiler moves.
+variant whole: Step 3: the same with one transfer per array.
+variant data: Step 4: the arrays stay on the device; the residual comes back in each iteration.
+variant resident: Step 5: nothing comes back inside the loop.
+variant schedule: Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16, 16 of them along i; `cllab
+    tune` varies them.
+variant padded: Step 7: rows begin at multiples of 32 words.
+variant swap: No copy kernel: old and new p change places; both have the boundary.
+variant interleaved: swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3],
+    c[point][3].
+variant local: 2.5-D blocking: a tile in local memory moves along i; local=16x4x4 makes it 18x6x6 points, 256 makes it
+    258x3x3.
+variant registers: 2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i.
+variant wide: registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes.
+*/

@@ -73,3 +73,24 @@ kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out,
     PASTE(EACH, CHAINS)(END)
 }
 #endif
+
+/* family
+question: How many integer multiplications, divisions and dot products does the device do in a second?
+over: bits
+
+axis bits: width of the integers
+  choice: 32, 64
+  usual: 32, 64
+  only: multiply, divide
+
+variant multiply: Squares, with an addition each.
+variant divide: Divisions of full width.
+variant dot: Four products of bytes, added to a word.
+  defines: DOT
+variant dot_latency: The same in one wave: each product waits for the one before.
+  defines: DOT
+variant pair: Two products of 16-bit integers, added to a word.
+  defines: PAIR
+variant pair_latency: The same in one wave: each product waits for the one before.
+  defines: PAIR
+*/

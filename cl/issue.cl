@@ -44,3 +44,19 @@ __attribute__((noinline)) uint additions(global const uint* restrict start, int 
 }
 
 kernel void KERNEL(global const uint* restrict start, global uint* restrict out, int trips) { out[get_global_id(0)] = additions(start, trips); }
+
+/* family
+question: How many instructions of any kind does a core take per second?
+over: chains
+
+axis chains: additions of each kind that do not wait for each other
+  whole: 1 to 8, powers of two
+  usual: 1, 2, 4, 8
+
+variant integer: Additions in general registers.
+  needs: cpu, pocl
+variant vector: Additions in vector registers.
+  needs: cpu, pocl
+variant mixed: Both in turns: decoding and renaming are the limit, not the units of one kind.
+  needs: cpu, pocl
+*/

@@ -72,3 +72,34 @@ kernel void latency_local(global const uint* restrict slot, global ulong* state,
     state[0] = p - (ADDRESS)(size_t)chain;
 }
 #endif
+
+/* family
+question: How long does a load take, and where do the cache levels end?
+over: footprint
+
+axis footprint: size of the memory the chase goes through, whole lines of it
+  unit: byte
+  whole: 64 to 1e12
+  usual: 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216,
+    524288, 786432, 1048576, 1572864, 2097152, 3145728, 4194304, 6291456, 8388608, 12582912, 16777216, 25165824,
+    33554432, 50331648, 67108864, 100663296, 134217728, 201326592, 268435456, 402653184, 536870912
+axis line: distance between the words visited; auto is the line the device reports, 4096 shows pages and sets
+  unit: byte
+  whole: 8 to 1e9, multiples of 8
+  only: global, indexed, bypass, scalar
+axis order: random: each load goes to another line anywhere. paged: each load stays in one page (4 KiB, on a GPU 2 MiB)
+    until all its lines are visited
+  choice: random, paged
+  only: global, indexed, bypass, scalar
+axis pages: pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU
+  choice: huge, small
+  only: global
+
+variant global: One work-item chases stored addresses through global memory on the vector path.
+variant indexed: The same by indices that are added to an address, as in at = x[at].
+variant bypass: The same past the first level (ld.global.cg), so the second level shows from the smallest size.
+  needs: nvidia
+variant scalar: The same through wave-uniform addresses: AMD's scalar cache.
+  needs: amd
+variant local: One work-item chases stored addresses through local memory.
+*/

@@ -27,3 +27,24 @@ kernel void launch_spread(global uint* restrict out, uint token, int steps) {
     out[get_group_id(0)] = v;
 }
 #endif
+
+/* family
+question: What does it cost to launch a kernel that does nothing, alone and in a row?
+over: launches
+
+axis launches: launches in a row without waiting
+  whole: 1 to 1Ki
+  usual: 1, 2, 8, 32, 128
+  only: item, device, arguments
+axis groups: work-groups per compute unit
+  whole: 1 to 1Ki
+  usual: 4, 8, 16, 32, 64
+  only: spread
+
+variant item: One work-item.
+variant device: One work-group per compute unit.
+variant arguments: One work-item and 24 more arguments.
+variant spread: Work for every unit: when do all of them work?
+  needs: cpu
+  over: groups
+*/

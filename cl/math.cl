@@ -96,3 +96,35 @@ kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, 
     EPILOGUE
 }
 #endif
+
+/* family
+question: What does a call of a built-in function cost, and how accurate is it?
+
+axis function: built-in function; identity is the chain without a call
+  choice:
+  usual: identity, divide, sqrt, exp, log, pow, sin
+axis class: arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where results would overflow)
+  choice: zero, small, medium, large
+  usual: medium
+
+variant latency: Float calls one after the other.
+variant rate: Float calls on all units, four chains per work-item.
+variant latency_native: The native_ functions, one after the other.
+  with function: identity,divide,sqrt,exp,log,powr,sin
+variant rate_native: The native_ functions on all units.
+  with function: identity,divide,sqrt,exp,log,powr,sin
+variant latency_half: The half_ functions (float arguments, 8192 ulp), one after the other.
+  with function: identity,divide,sqrt,exp,log,powr,sin
+variant rate_half: The half_ functions on all units.
+  with function: identity,divide,sqrt,exp,log,powr,sin
+variant latency_fast: Float calls under -cl-fast-relaxed-math, one after the other.
+  defines: -cl-fast-relaxed-math
+variant rate_fast: Float calls under -cl-fast-relaxed-math, on all units.
+  defines: -cl-fast-relaxed-math
+variant latency_double: Double calls one after the other.
+  needs: fp64
+variant rate_double: Double calls on all units.
+  needs: fp64
+variant latency_fp16: Calls of half (the type), one after the other; on NVIDIA its instructions exp2 and tanh.
+variant rate_fp16: Calls of half (the type) on all units; on NVIDIA its instructions exp2 and tanh.
+*/

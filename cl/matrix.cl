@@ -245,3 +245,21 @@ WAVE kernel void KERNEL(global const ELEMENT* restrict a, global const ELEMENT* 
     PASTE(EACH, TILES)(END)
 }
 #endif
+
+/* family
+question: How long does a matrix unit take for one product, and how many does the device do?
+over: tiles
+
+axis type: elements of the factors; sums are float, of s8 int, of f64 double
+  choice: f16, bf16, tf32, f64, s8, fp8
+  usual: f16, bf16, tf32, f64, s8, fp8
+axis tiles: products of a wave that do not wait for each other; auto is 4, for latency 1
+  whole: 1 to 8, powers of two
+  only: latency, rate
+
+variant latency: One wave: each product waits for the one before.
+variant rate: All units, with 1 to 8 products in flight in each wave.
+  with tiles: 1,2,4,8
+variant wgmma: All units of Hopper, by products of four waves whose factors lie in local memory.
+  header: wgmma.h
+*/

@@ -17,3 +17,26 @@ __kernel void KERNEL(__global float* restrict out, float a, float b, float c) {
     a = MULADD(a, b, c);
     out[PLACE] = a;
 }
+
+/* family
+question: What does a device make of one multiply-add and one store?
+
+axis items: work-items, each of which writes one float
+  unit: work-item
+  whole: 1 to 256Mi
+  usual: 1048576
+  only: fma, mad
+axis offset: offset of the NDRange, which makes %envreg3 of PTX nonzero
+  unit: work-item
+  whole: 0 to 256Mi
+  usual: 0
+  only: fma, mad
+axis local: work-items of the one group; auto is 256
+  unit: work-item
+  whole: 1 to 4Ki
+  only: local
+
+variant fma: fma(a, b, c): one rounding.
+variant mad: a * b + c with contraction off: two roundings.
+variant local: fma by one group that writes at its local id: no group size and number, no offset to add.
+*/

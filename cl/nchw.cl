@@ -112,3 +112,30 @@ kernel void nchw_vector(global uint* restrict out) {
     *(global uint4*)(out + i) = (uint4)(v[0], v[1], v[2], v[3]);
 }
 #endif
+
+/* family
+question: What does it cost to split a linear index into image, row, column and channel?
+
+axis images: N, images; auto is 1024, on a CPU 64
+  whole: 1 to 1Gi
+axis channels: C, channels
+  whole: 1 to 1Gi
+  usual: 64
+axis height: H, rows
+  whole: 1 to 1Gi
+  usual: 56
+axis width: W, columns
+  whole: 1 to 1Gi
+  usual: 56
+axis local: work-items per group; auto is 256, for rows 64, on a CPU 1
+  whole: 1 to 4Ki
+  tune: auto, 32:512:*2
+
+variant divide: One element per work-item, divisors known only at run time.
+variant constant: One element per work-item, divisors known to the compiler.
+variant magic: One element per work-item, multiplication by reciprocals from the host.
+variant grid: One work-group per row of an image: the NDRange gives row and image.
+variant rows: One work-item per row of an image: nested loops without a division.
+variant channel: The indices of one channel, one element per work-item: the NDRange gives the image.
+variant vector: Four elements per work-item: one chain of divisions and one 128-bit store.
+*/

@@ -53,3 +53,32 @@ kernel void KERNEL(global const uint* restrict in, global float* restrict out, B
     out[get_global_id(0)] = x;
 }
 #endif
+
+/* family
+question: How many work-groups must be resident on a unit to fill memory and the arithmetic units?
+over: ballast
+
+axis local: work-items per group; auto is 64
+  unit: work-item
+  whole: 1 to 4Ki
+axis ballast: local memory of a group that takes room from others
+  unit: byte
+  whole: 0 to 1Mi, multiples of 4
+  usual: 1024, 2048, 4096, 8192, 16384, 32768
+  only: memory_local, arithmetic_local
+axis live: floats that a work-item holds round the loop
+  whole: 0 to 240
+  usual: 0, 16, 32, 64, 96, 128, 192, 224
+  only: memory_registers, arithmetic_registers
+
+variant memory_local: One load in flight per work-item, room taken by local memory.
+  needs: local
+  over: ballast
+variant memory_registers: One load in flight per work-item, room taken by registers.
+  over: live
+variant arithmetic_local: One chain per work-item, room taken by local memory.
+  needs: local
+  over: ballast
+variant arithmetic_registers: One chain per work-item, room taken by registers.
+  over: live
+*/

@@ -123,3 +123,35 @@ kernel void pad_wide(global const uint* restrict in, global uint4* restrict out,
 }
 #endif
 #endif
+
+/* family
+question: How close does padding small planes come to a plain copy, and what does a private array in scratch memory
+    cost?
+
+axis images: images; auto is 1024, on a CPU 128
+  whole: 1 to 65535
+axis channels: planes per image; auto is 1024, on a CPU 512
+  whole: 1 to 1Mi
+axis side: rows and columns of an input plane
+  unit: word
+  whole: 1 to 1Ki
+  usual: 7
+axis margin: zeros added on each side of a plane
+  unit: word
+  whole: 0 to 1Ki
+  usual: 3
+axis k: planes per work-item
+  whole: 1 to 64
+  usual: 4
+  tune: 1:64:*2
+  only: runtime, constant
+axis local: work-items per group; auto is 256, for wide on a CPU 1
+  unit: work-item
+  whole: 1 to 4Ki
+  tune: auto, 32:512:*2
+
+variant runtime: k planes per work-item through a private array whose length the compiler does not know.
+variant constant: k planes per work-item, k known to the compiler.
+variant flat: One output word per work-item, two divisions each.
+variant wide: 128-bit stores across the edges of planes; each work-item computes its sources once.
+*/

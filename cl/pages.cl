@@ -37,3 +37,22 @@ kernel void KERNEL(global const uint* restrict region, global uint* restrict sum
     }
     sums[get_global_id(0)] = sum;
 }
+
+/* family
+question: How many pages can streams go through before the translation of addresses costs time?
+over: count
+
+axis count: pages, with one line read from each; for together, as many adjacent lines
+  unit: page
+  whole: 4 to 16Mi, powers of two
+  usual: 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384
+axis page: from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB
+  unit: byte
+  whole: 64 to 1Gi, powers of two
+axis pages: pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU
+  choice: huge, small
+  usual: small
+
+variant apart: Reads one line of each page, at another place in each.
+variant together: Reads as many adjacent lines, also in a jumping order.
+*/

@@ -307,3 +307,79 @@ __kernel void KERNEL(PICTURES, REGION, int height) {
     }
 }
 #endif
+
+/* family
+question: How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?
+inputs: src
+
+axis width: columns of the image; a file given by --input decides instead
+  unit: pixel
+  whole: 5 to 1Mi
+  usual: 4096
+axis height: rows of the image; a file given by --input decides instead
+  unit: pixel
+  whole: 1 to 1Mi
+  usual: 4096
+axis left: first column of the region of interest; auto is the first with neighbours in the image
+  unit: pixel
+  whole: 0 to 1Mi
+axis top: first row of the region of interest; auto is the first
+  unit: pixel
+  whole: 0 to 1Mi
+axis right: last column of the region of interest; auto is the last with neighbours in the image
+  unit: pixel
+  whole: 0 to 1Mi
+axis bottom: last row of the region of interest; auto is the last
+  unit: pixel
+  whole: 0 to 1Mi
+axis pitch: distance from a pixel to its two neighbours, may have a fraction
+  unit: pixel
+  real: 1 to 1Mi
+  usual: 20.2
+axis local: work-group; auto is chosen by the variant, on a CPU by the driver
+  unit: work-item
+  shape: 1 to 1Mi
+  tune: auto, 32x1, 64x1, 128x1, 256x1, 32x4, 64x4, 128x2, 32x8, 16x16, 8x8
+  only: implicit, float, roi, struct, struct_value, struct_constant, published, local, image, swar, wide
+axis items: work-items, each with a band of rows or a strip of columns. auto: one per compute unit; for wide, eight
+    (wide has this axis on a CPU only)
+  whole: 1 to 1Mi
+  tune: auto, 1:16:*2, 64, 256, 1024, 4096, 16384, 65536
+  only: loop, short8, vload8, wide
+axis layout: part of the image per work-item. rows: a band of rows. columns: a strip of columns. auto: rows; for vload8
+    columns, as published
+  choice: rows, columns
+  usual: auto
+  tune: auto, rows, columns
+  only: loop, short8, vload8
+axis element: what a pixel is computed in
+  choice: short, ushort, int, uint, float
+  tune: short
+  only: implicit, loop
+axis weights: linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127
+  choice: linear, published
+axis transfers: how the image gets to the device and back: copied, or mapped where host and device share memory
+  choice: copied, mapped
+
+variant implicit: One work-item per pixel in 16-bit integers; vectorising is left to the compiler.
+variant float: One work-item per pixel in float, launched over the region of interest.
+  defines: PITCH_IN_FLOAT, PITCH_UNHINTED
+variant loop: A loop over a band of rows in each work-item; vectorising is left to the compiler.
+variant short8: loop in steps of eight pixels, with whole vectors loaded and stored.
+variant vload8: short8 as published: strips of columns, vload8, vstore8 and abs_diff, which PoCL compiles to byte moves
+    and shuffles.
+variant roi: float launched over the whole image, with the bounds check in the kernel.
+variant struct: roi with its arguments behind pointers to structs in global memory.
+  defines: ARGUMENTS=__global
+variant struct_value: struct with both structs passed by value: the fast form of 2013.
+variant struct_constant: struct with both structs behind pointers to __constant memory.
+  defines: ARGUMENTS=__constant
+variant published: The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. Its
+    check allows a difference of 1: contraction may truncate to either side of a whole number.
+variant local: float from a tile in local memory, each byte fetched once per work-group.
+variant image: roi reading from an image2d_t.
+  needs: image
+variant swar: Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores.
+variant wide: The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar
+    elsewhere.
+*/

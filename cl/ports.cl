@@ -44,3 +44,20 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
     EACH(ADD)
     out[get_global_id(0)] = sum;
 }
+
+/* family
+question: What does a multiply-add pay for each register it reads?
+over: items
+
+axis items: work-items per group; auto is 256, on a CPU 1
+  unit: work-item
+  whole: 1 to 4Ki
+axis unroll: steps of each chain between two branches
+  whole: 1 to 32, powers of two
+  usual: 32
+
+variant one: x = x x + x: one register is read.
+variant two: x = x x + c: two registers are read.
+variant three: x = x y + c: three registers are read, all of the chain's own.
+variant shared: x = x y + c with y and c of the work-item: two of the three are the neighbour's as well.
+*/

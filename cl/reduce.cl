@@ -177,3 +177,33 @@ kernel void reduce_second(global const uint* restrict partial, global uint* rest
     if (get_local_id(0) == 0) dst[0] = value;
 }
 #endif
+
+/* family
+question: How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?
+
+axis size: size of the array; auto is four times the last-level cache, on a CPU twice
+  unit: byte
+  whole: 4 to 1e15, multiples of 4
+axis local: work-items per group; auto is 256, for wide, onepass and read on a CPU 1
+  unit: work-item
+  whole: 1 to 4Ki
+  tune: auto, 64:1024:*2
+axis loads: loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits
+  whole: 1 to 64
+  tune: auto, 1:16:*2
+axis groups: work-groups per compute unit, if there is work for them; auto is 32, on a CPU 4
+  whole: 1 to 4Ki
+  tune: auto, 4:64:*2
+  only: wide, onepass, read
+
+variant tree2: One load per work-item, then a tree in local memory that halves at each barrier.
+  defines: RADIX=2
+variant tree4: A tree by four: half the barriers.
+  defines: RADIX=4
+variant tree8: A tree by eight: a third of the barriers.
+  defines: RADIX=8
+variant subgroup: Sub-groups add their values without local memory; one barrier in all.
+variant wide: 128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end.
+variant onepass: wide with the groups' sums added by an atomic instead of a second launch.
+variant read: Reads everything and combines nothing across work-items: the upper bound for the others.
+*/

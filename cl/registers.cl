@@ -124,3 +124,30 @@ kernel void registers_s102(global uint* restrict out) {
     out[0] = 102;
 }
 #endif
+
+/* family
+question: How many values can a work-item keep in registers, and what happens beyond?
+over: live
+
+axis live: 32-bit values alive at once
+  unit: value
+  whole: 8 to 512, multiples of 8
+  usual: 64
+  only: live
+axis items: work-items per group
+  unit: work-item
+  whole: 1 to 4Ki
+  usual: 256
+  only: live
+
+variant live: Chains carried round a loop, all needed at its end.
+  with live: 8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320
+variant v255: Encoding test: names vector register 255, which GCN and CDNA have.
+  needs: amd
+variant v256: Encoding test: names vector register 256, which must be refused (build_failed is the answer).
+  needs: amd
+variant s101: Encoding test: names scalar register 101, the last one of gfx8 and gfx9.
+  needs: amd
+variant s102: Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).
+  needs: amd
+*/

@@ -74,3 +74,44 @@ kernel void KERNEL(global const float* restrict x, global float* restrict y, flo
 #endif
 }
 #endif
+
+/* family
+question: From which array size on does y = a x + y gain from accesses wider than 32 bits?
+over: size
+
+axis size: size of each of the two arrays; auto is twice the last-level cache
+  unit: byte
+  whole: 4 to 1e15, multiples of 4
+  usual: 16384, 1048576, auto
+axis local: work-items per group; auto is 256, on a CPU 1
+  unit: work-item
+  whole: 1 to 4Ki
+  tune: auto, 32:1024:*2
+axis per_item: accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1
+  unit: access
+  whole: 1 to 16
+  tune: auto, 1:16:*2
+axis offset: floats in front of the first one of each array: where its accesses are aligned to
+  unit: float
+  whole: 0 to 4Ki
+  usual: 0
+axis stride: from one access to the next; the arrays keep their size, so fewer floats are computed
+  unit: access
+  whole: 1 to 4Ki
+  usual: 1
+axis groups: work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on a CPU
+    four per core
+  whole: 0 to 16Mi
+  tune: auto
+
+variant w32: One float per access: the plain kernel.
+  defines: LANES=1
+variant w64: Two floats per access.
+  defines: LANES=2
+variant w128: Four floats per access, the widest that a GPU makes in one instruction.
+  defines: LANES=4
+variant w256: Eight floats per access, one AVX register.
+  defines: LANES=8
+variant w512: Sixteen floats per access.
+  defines: LANES=16
+*/

@@ -56,3 +56,21 @@ kernel void scalar_branch(global uint* restrict out, constant uint* restrict tab
     FINISH
 }
 #endif
+
+/* family
+question: Which values does the compiler compute once for all work-items of a wave?
+
+axis items: work-items, whole groups of them; auto is 2^24, on a CPU 2^20
+  unit: work-item
+  whole: 1 to 1Gi
+axis local: work-items per group; auto is 64
+  unit: work-item
+  whole: 1 to 4Ki
+
+variant argument: The value is a kernel argument.
+variant constant: The value is known to the compiler.
+variant load: The value is loaded from __constant memory at the group's own place.
+variant result: The value is computed from an argument and the group's number.
+variant item: The value depends on the work-item: the control, which no unit can share.
+variant branch: The value is one of two arguments, by a branch that work-items of one wave take apart.
+*/

@@ -31,3 +31,16 @@ kernel void scatter_load(global const uint* in, global uint* out, uint block_mas
 #endif
 }
 #endif
+
+/* family
+question: What does it cost when the lanes of a wave touch many blocks of memory instead of one?
+over: spread
+
+axis spread: blocks that the lanes of one wave touch
+  unit: block
+  whole: 1 to 128, powers of two
+  usual: 1, 2, 4, 8, 16, 32, 64
+
+variant store: Each lane stores one word; the wave's words are spread over `spread` blocks.
+variant load: Each lane loads one word; the wave's words are spread over `spread` blocks.
+*/

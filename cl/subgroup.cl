@@ -96,3 +96,14 @@ kernel void KERNEL(global const uint* restrict start, global uint* restrict out,
     PASTE(EACH, CHAINS)(END)
 }
 #endif
+
+/* family
+question: What do the operations of a sub-group cost, and how wide is it?
+
+axis operation: reduce: the sum of all; scan: of those up to its own place; broadcast: what one has; shuffle: a rotation
+  choice: reduce, scan, broadcast, shuffle
+  usual: reduce, scan, broadcast, shuffle
+
+variant latency: One sub-group: each operation waits for the one before.
+variant rate: All units, four chains per work-item.
+*/

@@ -29,7 +29,7 @@ ALWAYS = re.compile("v(load|store)|(read|write)_image")
 def named_functions():
     """Identifiers of our kernels and of what makes their build options, and what is called in the tests' own kernels."""
     names = set()
-    for path in [*(ROOT / "cl").rglob("*.*"), *(ROOT / "host/experiments").rglob("*.cpp"), *(ROOT / "host/experiments").glob("*.txt")]:
+    for path in [*(ROOT / "cl").rglob("*.*"), *(ROOT / "host/experiments").rglob("*.cpp")]:
         names.update(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", path.read_text())))
     for path in (ROOT / "tests").rglob("*"):
         if path.suffix in (".py", ".cl", ".cpp", ".hpp", ".cllab", ".h"):

@@ -17,9 +17,9 @@ packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers op
 # What the regression of a commit needs besides: Python for the command line, a compiler
 # for NVIDIA's GPUs (clang 15 with libclc), one for AMD's younger ones (clang 19 with the same libclc; 67 MB to download), Intel's for
 # GPUs (ocloc), which shows no device without a card; a browser for the page, and what drives it; what checks records by their schema, and
-# what reads them as tables (pandas, which brings NumPy); pytest for the example of tools/python; what makes PNG of charts.
+# what reads them as tables (pandas, which brings NumPy); pytest for the example of tools/python; a program to capture; what makes PNG of charts.
 test_packages=(python3 clang-15 libclc-15 llvm-15 clang-19 lld-19 llvm-19 intel-opencl-icd
-    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest librsvg2-bin)
+    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest python3-pyopencl librsvg2-bin)
 # What `tools/test --all` needs beyond that: a compiler with sanitizers and libFuzzer (clang 16), its linker and its linter; Mesa's OpenCL
 # (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one; pip for Intel's CPU runtime and ReFrame.
 all_packages=(clang-16 libclang-rt-16-dev lld-16 clang-tidy-16 mesa-opencl-icd python3-pip)

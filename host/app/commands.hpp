@@ -1,4 +1,4 @@
-// The commands. A new one is a file below commands/ and a row in commands.cpp.
+// The commands. A new one is commands/NAME.cpp, which defines NAME_command(), and NAME.txt with what its help says.
 #pragma once
 
 #include "app/commandline/command.hpp"

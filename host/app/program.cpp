@@ -18,7 +18,6 @@
 #endif
 
 #include "app/commandline/command.hpp"
-#include "app/commandline/help.hpp"
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
 #include "inspect/cuda/replay.hpp"

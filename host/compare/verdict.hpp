@@ -33,7 +33,6 @@
 #include <vector>
 
 #include "model/comparison.hpp"
-#include "model/regression.hpp"
 #include "model/result.hpp"
 
 namespace cllab::compare {
@@ -167,8 +166,8 @@ struct FamilyRules {
     /// Where the ratio of every arrangement is beyond it there is a verdict, however few there are. Arrangements of
     /// equal code were off by up to a factor of two under seven loads (verdict.hpp); this is its square.
     static constexpr double far = 4;
-    unsigned cells = 1;         ///< tested together
-    double share = 1;           ///< of family_rate that this look at the cells spends
+    unsigned cells = 1;  ///< tested together
+    double share = 1;    ///< of family_rate that this look at the cells spends
 
     /// For one look at one cell of the family: the coverage that its interval needs, and the arrangements below which
     /// there can be none.

@@ -11,8 +11,8 @@ namespace cllab {
 
 std::string sha256_hex(std::string_view bytes);  ///< 64 lower-case hex digits
 
-/// By all cores, at the speed of memory. Tells data apart that nobody made to be taken for other data: SHA-256 of 256 MB
-/// takes 1.5 s, and results are hashed at every verification.
+/// By all cores, at the speed of memory. Tells data apart that nobody made to be taken for other data: SHA-256 of 256
+/// MB takes 1.5 s, and results are hashed at every verification.
 std::uint64_t digest(std::span<const std::byte> bytes);
 
 }  // namespace cllab

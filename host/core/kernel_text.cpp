@@ -356,6 +356,20 @@ private:
 
 }  // namespace
 
+std::pair<std::string, std::string_view> family_parts(std::string_view text) {
+    constexpr std::string_view begin = "\n/* family\n", end = "*/";
+    const auto at = text.find(begin);
+    if (at == text.npos) return {std::string(text), {}};
+    auto said = text.substr(at + begin.size());
+    said = said.substr(0, said.find(end));
+    std::string kernels(text.substr(0, at));
+    const auto behind = text.substr(std::min(text.size(), at + begin.size() + said.size() + end.size()));
+    // What somebody wrote behind the comment keeps its lines, too.
+    if (!trim(behind).empty())
+        kernels.append(static_cast<std::size_t>(std::ranges::count(said, '\n')) + 2, '\n').append(behind);
+    return {kernels, said};
+}
+
 std::vector<std::string> includes_of(std::string_view text) {
     std::vector<std::string> out;
     for (const auto& d : Scanner(text).scan().directives)

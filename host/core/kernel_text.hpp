@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cllab {
@@ -29,6 +30,10 @@ std::vector<KernelText> kernels_in(std::string_view text);
 /// The text with `instead` in the place of the bodies of these kernels. Lines keep their numbers, and directives within
 /// a body stay, but for pragmas: they may be about the lines behind them.
 std::string without_bodies(std::string_view text, const std::vector<KernelText>& kernels, std::string_view instead);
+
+/// A family's kernels, and what the comment of its file that begins with a line "/* family" says of them. The kernels
+/// keep their lines.
+std::pair<std::string, std::string_view> family_parts(std::string_view text);
 
 // The includes of a C text, and the text with its includes in place. Comparison, baselines and --watch all use this
 // form.

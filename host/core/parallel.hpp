@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace cllab {
 
@@ -22,5 +25,27 @@ inline constexpr std::size_t parallel_piece = 1 << 16;  ///< elements below whic
 /// For spans of equal length that do not overlap.
 void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from);
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
+
+// A value that is made when somebody first looks at it.
+template <typename T>
+class Lazy {
+public:
+    /// `make` is called by the first who looks, of several threads by one. When it throws, the next who looks calls it
+    /// again; afterwards it is let go with what it holds.
+    explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
+
+    const T& operator*() const {
+        std::call_once(made_, [this] {
+            value_ = make_();
+            make_ = nullptr;
+        });
+        return *value_;
+    }
+
+private:
+    mutable std::once_flag made_;
+    mutable std::function<T()> make_;
+    mutable std::optional<T> value_;
+};
 
 }  // namespace cllab

@@ -11,7 +11,6 @@
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "count/wave/requests.hpp"
-#include "count/wave/sample.hpp"
 #include "json/read.hpp"
 
 namespace cllab::count {
@@ -26,7 +25,7 @@ struct Rests {
     bool on_addresses = false;
 };
 
-/// The groups that were counted: those that always are, then pairs that were drawn (wave/sample.hpp).
+/// The groups that were counted: those that always are, then pairs that were drawn (wave/requests.hpp).
 class Groups {
 public:
     Groups(const Json& j, double groups)

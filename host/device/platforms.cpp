@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/text.hpp"
@@ -286,47 +287,10 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
 }
 
 std::string error_name(cl_int code) {
-    static const std::pair<cl_int, const char*> names[] = {
-        {-1, "CL_DEVICE_NOT_FOUND"},
-        {-2, "CL_DEVICE_NOT_AVAILABLE"},
-        {-3, "CL_COMPILER_NOT_AVAILABLE"},
-        {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-        {-5, "CL_OUT_OF_RESOURCES"},
-        {-6, "CL_OUT_OF_HOST_MEMORY"},
-        {-7, "CL_PROFILING_INFO_NOT_AVAILABLE"},
-        {-9, "CL_IMAGE_FORMAT_MISMATCH"},
-        {-10, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
-        {-11, "CL_BUILD_PROGRAM_FAILURE"},
-        {-13, "CL_MISALIGNED_SUB_BUFFER_OFFSET"},
-        {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
-        {-30, "CL_INVALID_VALUE"},
-        {-33, "CL_INVALID_DEVICE"},
-        {-34, "CL_INVALID_CONTEXT"},
-        {-36, "CL_INVALID_COMMAND_QUEUE"},
-        {-37, "CL_INVALID_HOST_PTR"},
-        {-38, "CL_INVALID_MEM_OBJECT"},
-        {-40, "CL_INVALID_IMAGE_SIZE"},
-        {-42, "CL_INVALID_BINARY"},
-        {-43, "CL_INVALID_BUILD_OPTIONS"},
-        {-44, "CL_INVALID_PROGRAM"},
-        {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
-        {-46, "CL_INVALID_KERNEL_NAME"},
-        {-48, "CL_INVALID_KERNEL"},
-        {-49, "CL_INVALID_ARG_INDEX"},
-        {-50, "CL_INVALID_ARG_VALUE"},
-        {-51, "CL_INVALID_ARG_SIZE"},
-        {-52, "CL_INVALID_KERNEL_ARGS"},
-        {-54, "CL_INVALID_WORK_GROUP_SIZE"},
-        {-55, "CL_INVALID_WORK_ITEM_SIZE"},
-        {-59, "CL_INVALID_OPERATION"},
-        {-61, "CL_INVALID_BUFFER_SIZE"},
-        {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
-        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-    };
-    for (const auto& [known, text] : names) {
-        if (known == code) return std::string(text) + " (" + std::to_string(code) + ")";
-    }
-    return "OpenCL error " + std::to_string(code);
+    const auto number = std::to_string(code);
+    for (const auto& line : split(embedded("device/errors.txt"), '\n'))
+        if (line.starts_with(number + " ")) return line.substr(number.size() + 1) + " (" + number + ")";
+    return "OpenCL error " + number;
 }
 
 namespace {

@@ -86,10 +86,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.variant == "groups") conclude_saturation(curve, out);
 }
 
-Experiment describe() {
-    auto out = family("access", shape_of, setup);
-    out.conclude = of_each(conclude);
-    return out;
-}
+Experiment describe() { return family("access", shape_of, setup, {.conclude = of_each(conclude)}); }
 
 }  // namespace cllab::model::access_family

@@ -144,9 +144,6 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("address", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("address", shape_of, setup); }
 
 }  // namespace cllab::model::address_family

@@ -124,10 +124,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("atomic", setup);
-    out.metrics = {rate_metric("rate", "op/s")};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("atomic", setup, {.metrics = {rate_metric("rate", "op/s")}, .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::atomic_family

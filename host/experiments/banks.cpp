@@ -116,12 +116,12 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
 }
 
 Experiment describe() {
-    auto out = family("banks", setup);
-    out.metrics = {{"local_bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) {
-                        return s.global.count() > s.local.count() ? 1 / seconds : NAN;
-                    }}};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("banks", setup,
+                  {.metrics = {{"local_bandwidth", "B/s", Better::higher,
+                                [](const Setup& s, double seconds) {
+                                    return s.global.count() > s.local.count() ? 1 / seconds : NAN;
+                                }}},
+                   .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::banks_family

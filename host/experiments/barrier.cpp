@@ -98,10 +98,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("barrier", setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("barrier", setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::barrier_family

@@ -1,7 +1,165 @@
 // batchnorm: the tutorial's per-pixel forms and the per-channel layer, both verified; after section 2.14 of the Vega64
 // tutorial, whose per-pixel statistics are not the layer's and whose four-item variant skips a quarter of the data.
-#include "experiments/lib/batchnorm_reference.hpp"
+#include <mutex>
+
 #include "experiments/lib/family.hpp"
+
+// What a batch normalisation must give, in double precision, and how far a float result may be from it.
+namespace cllab::model::batchnorm {
+
+inline constexpr double epsilon = 1e-5, momentum = 0.1;
+inline constexpr std::size_t planes_of_a_piece = 64;  ///< that one thread takes
+
+struct Shape {
+    std::size_t images = 0, channels = 0, plane = 0;  ///< plane: rows times columns
+    std::size_t pixels() const { return channels * plane; }
+    std::size_t total() const { return images * pixels(); }
+    bool operator==(const Shape&) const = default;
+};
+
+/// Mean and (biased) variance of each set of values that is normalised together.
+struct Statistics {
+    std::vector<double> mean, variance;
+};
+
+struct Data {
+    Shape shape;
+    SharedBytes x, gamma, beta, running;  ///< floats: NCHW, C, C, 2 C (means, then variances)
+    /// Over all but the channel: C sets; or over the images alone: C * plane sets. Made when first asked for, as is x:
+    /// nobody needs either who only wants the code.
+    const Statistics& statistics(bool by_channel) const;
+
+    struct Made {
+        std::array<std::once_flag, 2> once;
+        std::array<Statistics, 2> statistics;
+    };
+    std::shared_ptr<Made> made = std::make_shared<Made>();
+};
+
+/// Two passes in double: sums of at most 2^53 ulps of float are exact enough for any float result.
+inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_channel) {
+    const std::size_t sets = by_channel ? s.channels : s.pixels();
+    const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
+    Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
+    // Each set's values in the order of the images, whichever thread has the set: the sums do not depend on how many
+    // there are.
+    const auto each = [&](std::size_t begin, std::size_t end, auto add) {
+        for (std::size_t n = 0; n < s.images; ++n) {
+            const float* image = x.data() + n * s.pixels();
+            if (by_channel)
+                for (std::size_t c = begin; c < end; ++c)
+                    for (std::size_t i = 0; i < s.plane; ++i) add(c, static_cast<double>(image[c * s.plane + i]));
+            else
+                for (std::size_t i = begin; i < end; ++i) add(i, static_cast<double>(image[i]));
+        }
+    };
+    in_parallel(sets, by_channel ? 1 : 256, [&](std::size_t begin, std::size_t end) {
+        each(begin, end, [&](std::size_t set, double v) { out.mean[set] += v; });
+        for (std::size_t set = begin; set < end; ++set) out.mean[set] /= count;
+        each(begin, end,
+             [&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
+        for (std::size_t set = begin; set < end; ++set) out.variance[set] /= count;
+    });
+    return out;
+}
+
+inline const Statistics& Data::statistics(bool by_channel) const {
+    auto& out = made->statistics[by_channel];
+    std::call_once(made->once[by_channel],
+                   [&] { out = batchnorm::statistics(shape, lib::view<float>(x), by_channel); });
+    return out;
+}
+
+/// Random input whose channels differ in mean (to several deviations from zero) and deviation.
+inline Data random_data(const Shape& s, std::uint64_t seed) {
+    const auto x = lib::filled<float>(s.total(), [s, seed](std::span<float> v) {
+        const auto uniform = lib::random_floats(s.total(), seed, -1, 1);
+        const auto u = lib::view<float>(uniform);
+        Random random(~seed);
+        std::vector<float> centre(s.channels), width(s.channels);
+        for (auto& f : centre) f = random.real(-4, 4);
+        for (auto& f : width) f = random.real(0.5f, 2);
+        in_parallel(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t plane = begin; plane < end; ++plane) {
+                const std::size_t c = plane % s.channels;
+                for (std::size_t i = plane * s.plane; i < (plane + 1) * s.plane; ++i)
+                    v[i] = centre[c] + width[c] * u[i];
+            }
+        });
+    });
+    return {s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
+            lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f)};
+}
+
+/// First difference of one float from `expected` by more than `allowed`, in words.
+inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
+                                      double allowed) {
+    if (errors && errors->tolerates(found, static_cast<float>(expected))) return std::nullopt;
+    if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
+    return lib::difference(buffer, i, found, static_cast<float>(expected));
+}
+
+/// Checks y, means, scales (1 / sqrt(variance + epsilon)) and, by channel, the running statistics. A mean may be off by
+/// 1e-5 of its set's size, which is what float sums of some hundred thousand values in any order stay below; the rest
+/// follows from that by the derivatives of the formulas.
+inline std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
+    const auto& s = d.shape;
+    const auto& set = d.statistics(by_channel);
+    const auto means = buffers.as<float>("means"), scales = buffers.as<float>("scales"), y = buffers.as<float>("y");
+    const auto gamma = lib::view<float>(d.gamma), beta = lib::view<float>(d.beta), x = lib::view<float>(d.x),
+               before = lib::view<float>(d.running);
+    const std::size_t sets = set.mean.size();
+    std::vector<double> scale(sets), mean_off(sets), scale_off(sets);
+    for (std::size_t i = 0; i < sets; ++i) {
+        const double variance = set.variance[i], deviation = std::sqrt(variance);
+        scale[i] = 1 / std::sqrt(variance + epsilon);
+        mean_off[i] = 1e-5 * (std::abs(set.mean[i]) + deviation);
+        scale_off[i] = scale[i] * (1e-4 + deviation * mean_off[i] / (variance + epsilon));
+        if (auto wrong = off(buffers.errors, "means", i, means[i], set.mean[i], mean_off[i])) return wrong;
+        if (auto wrong = off(buffers.errors, "scales", i, scales[i], scale[i], scale_off[i])) return wrong;
+    }
+    if (by_channel) {
+        const auto running = buffers.as<float>("running");
+        const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
+        // What an average keeps of its first value after so many operations.
+        const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
+        for (std::size_t c = 0; c < s.channels; ++c) {
+            const double old_mean = before[c], old_variance = before[s.channels + c],
+                         variance = set.variance[c] * unbiased;
+            if (auto wrong = off(buffers.errors, "running", c, running[c],
+                                 set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
+                return wrong;
+            if (auto wrong = off(buffers.errors, "running", s.channels + c, running[s.channels + c],
+                                 variance + kept * (old_variance - variance), 1e-6 + 1e-4 * variance))
+                return wrong;
+        }
+    }
+    std::mutex merging;
+    return lib::first_of_pieces(
+        s.images * s.channels, planes_of_a_piece,
+        [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+            std::optional<Errors> errors;
+            if (buffers.errors) errors.emplace(buffers.errors->allowed());
+            for (std::size_t plane = begin; plane < end; ++plane) {
+                const std::size_t c = plane % s.channels;
+                const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
+                for (std::size_t i = 0; i < s.plane; ++i) {
+                    const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
+                    const double moved = x[at] - set.mean[k];
+                    const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
+                    if (auto wrong =
+                            off(errors ? &*errors : nullptr, "y", at, y[at], moved * scale[k] * g + b, allowed))
+                        return wrong;
+                }
+            }
+            if (!errors) return std::nullopt;
+            const std::lock_guard lock(merging);
+            buffers.errors->merge(*errors);
+            return std::nullopt;
+        });
+}
+
+}  // namespace cllab::model::batchnorm
 
 namespace cllab::model::batchnorm_family {
 
@@ -115,9 +273,6 @@ Setup setup(const Request& request, const Choice& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("batchnorm", choice_of, setup);
-    return out;
-}
+Experiment describe() { return family("batchnorm", choice_of, setup); }
 
 }  // namespace cllab::model::batchnorm_family

@@ -96,10 +96,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("cacheline", layout_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("cacheline", layout_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::cacheline_family

@@ -127,10 +127,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("channels", layout_of, setup);
-    out.metrics = {rate_metric("bandwidth", "B/s")};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("channels", layout_of, setup,
+                  {.metrics = {rate_metric("bandwidth", "B/s")}, .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::channels_family

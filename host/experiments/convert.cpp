@@ -113,11 +113,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("convert", setup);
+    auto out = family("convert", setup,
+                      {.metrics = {{"conversions", "op/s", Better::higher, conversions_of}}, .conclude = conclude});
     auto& axis = out.axes.front();
     axis.choices = axis.values = mapped(conversions, [](const auto& c) { return std::string(c.name); });
-    out.metrics = {{"conversions", "op/s", Better::higher, conversions_of}};
-    out.conclude = conclude;
     return out;
 }
 

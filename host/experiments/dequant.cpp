@@ -124,9 +124,6 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("dequant", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("dequant", shape_of, setup); }
 
 }  // namespace cllab::model::dequant_family

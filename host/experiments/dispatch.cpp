@@ -154,10 +154,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("dispatch", setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("dispatch", setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::dispatch_family

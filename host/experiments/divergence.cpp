@@ -184,10 +184,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("divergence", size_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("divergence", size_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::divergence_family

@@ -149,10 +149,10 @@ double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NA
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
 
 Experiment describe() {
-    auto out = family("fma", shape_of, setup);
-    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};
-    out.conclude = fma_findings;
-    return out;
+    return family(
+        "fma", shape_of, setup,
+        {.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}},
+         .conclude = fma_findings});
 }
 
 }  // namespace cllab::model::fma_family

@@ -291,10 +291,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("gemm", sizes_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("gemm", sizes_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::gemm_family

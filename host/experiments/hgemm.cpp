@@ -131,9 +131,7 @@ double integer_operations(const Setup& setup, double seconds) {
 }
 
 Experiment describe() {
-    auto out = family("hgemm", sizes_of, setup);
-    out.metrics = {{"ops", "op/s", Better::higher, integer_operations}};
-    return out;
+    return family("hgemm", sizes_of, setup, {.metrics = {{"ops", "op/s", Better::higher, integer_operations}}});
 }
 
 }  // namespace cllab::model::hgemm_family

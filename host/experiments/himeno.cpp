@@ -183,9 +183,8 @@ std::string summary(const std::vector<const Record*>& records) {
 }
 
 Experiment describe() {
-    auto out = family<Plan>("himeno", plan_of, setup);
+    auto out = family<Plan>("himeno", plan_of, setup, {.metrics = {{"score", "", Better::higher, score}}});
     out.axes.front().choices = mapped(sizes, [](const auto& one) { return std::string(one.first); });
-    out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;
 }

@@ -124,10 +124,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("integer", shape_of, setup);
-    out.metrics = {{"operations", "op/s", Better::higher, operations}};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("integer", shape_of, setup,
+                  {.metrics = {{"operations", "op/s", Better::higher, operations}}, .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::integer_family

@@ -62,10 +62,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("issue", shape_of, setup);
-    out.metrics = {rate_metric("instruction_rate", "instr/s", &Work::steps)};
-    out.conclude = conclude;
-    return out;
+    return family("issue", shape_of, setup,
+                  {.metrics = {rate_metric("instruction_rate", "instr/s", &Work::steps)}, .conclude = conclude});
 }
 
 }  // namespace cllab::model::issue_family

@@ -186,10 +186,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("latency", region_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("latency", region_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::latency_family

@@ -111,10 +111,6 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
             withheld("spread", "launch to all units", "on a GPU the empty kernel with one group per unit tells it"));
 }
 
-Experiment describe() {
-    auto out = family("launch", setup);
-    out.conclude = of_each(conclude);
-    return out;
-}
+Experiment describe() { return family("launch", setup, {.conclude = of_each(conclude)}); }
 
 }  // namespace cllab::model::launch_family

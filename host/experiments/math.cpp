@@ -241,10 +241,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }
 
 Experiment describe() {
-    auto out = family("math", setup);
+    auto out = family("math", setup,
+                      {.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}},
+                       .conclude = conclude});
     out.axes.front().choices = mapped(math::functions(), [](const auto& f) { return std::string(f.name); });
-    out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
-    out.conclude = conclude;
     return out;
 }
 

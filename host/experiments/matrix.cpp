@@ -154,10 +154,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("matrix", shape_of, setup);
-    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("matrix", shape_of, setup,
+                  {.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}},
+                   .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::matrix_family

@@ -74,9 +74,6 @@ Setup setup(const Request& request, const Shape& shape) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("muladd", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("muladd", shape_of, setup); }
 
 }  // namespace cllab::model::muladd_family

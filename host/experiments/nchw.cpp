@@ -106,9 +106,6 @@ Setup setup(const Request& request, const Sizes& z) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("nchw", sizes_of, setup);
-    return out;
-}
+Experiment describe() { return family("nchw", sizes_of, setup); }
 
 }  // namespace cllab::model::nchw_family

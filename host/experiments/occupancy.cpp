@@ -100,10 +100,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
             {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
 }
 
-Experiment describe() {
-    auto out = family("occupancy", shape_of, setup);
-    out.conclude = of_each(conclude);
-    return out;
-}
+Experiment describe() { return family("occupancy", shape_of, setup, {.conclude = of_each(conclude)}); }
 
 }  // namespace cllab::model::occupancy_family

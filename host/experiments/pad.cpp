@@ -86,9 +86,6 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("pad", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("pad", shape_of, setup); }
 
 }  // namespace cllab::model::pad_family

@@ -115,10 +115,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-Experiment describe() {
-    auto out = family("pages", shape_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("pages", shape_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::pages_family

@@ -254,9 +254,9 @@ Setup setup(const Request& request, const Choice& choice) {
 }
 
 Experiment describe() {
-    auto out = family<Choice>("pitch", choice_of, setup);
+    auto out =
+        family<Choice>("pitch", choice_of, setup, {.metrics = {rate_metric("pixel_rate", "pixel/s", &Work::steps)}});
     out.native = native::pitch_loops();
-    out.metrics = {rate_metric("pixel_rate", "pixel/s", &Work::steps)};
     return out;
 }
 

@@ -69,10 +69,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("ports", shape_of, setup);
-    out.metrics = {rate_metric("flops", "FLOP/s", &Work::flops)};
-    out.conclude = conclude;
-    return out;
+    return family("ports", shape_of, setup,
+                  {.metrics = {rate_metric("flops", "FLOP/s", &Work::flops)}, .conclude = conclude});
 }
 
 }  // namespace cllab::model::ports_family

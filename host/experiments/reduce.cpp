@@ -99,9 +99,6 @@ Setup setup(const Request& request, const Shape& shape) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("reduce", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("reduce", shape_of, setup); }
 
 }  // namespace cllab::model::reduce_family

@@ -98,10 +98,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }
 
 Experiment describe() {
-    auto out = family("registers", setup);
-    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
-    out.conclude = of_each(conclude);
-    return out;
+    return family("registers", setup,
+                  {.metrics = {{"flops", "FLOP/s", Better::higher, flops}}, .conclude = of_each(conclude)});
 }
 
 }  // namespace cllab::model::registers_family

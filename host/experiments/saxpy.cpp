@@ -127,10 +127,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("saxpy", shape_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("saxpy", shape_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::saxpy_family

@@ -51,9 +51,6 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("scalar", shape_of, setup);
-    return out;
-}
+Experiment describe() { return family("scalar", shape_of, setup); }
 
 }  // namespace cllab::model::scalar_family

@@ -119,10 +119,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     out.push_back(block_rate(curve));
 }
 
-Experiment describe() {
-    auto out = family("scatter", setup);
-    out.conclude = of_each(conclude);
-    return out;
-}
+Experiment describe() { return family("scatter", setup, {.conclude = of_each(conclude)}); }
 
 }  // namespace cllab::model::scatter_family

@@ -144,10 +144,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }
 
 Experiment describe() {
-    auto out = family("subgroup", shape_of, setup);
-    out.metrics = {{"operations", "op/s", Better::higher, operations}};
-    out.conclude = conclude;
-    return out;
+    return family("subgroup", shape_of, setup,
+                  {.metrics = {{"operations", "op/s", Better::higher, operations}}, .conclude = conclude});
 }
 
 }  // namespace cllab::model::subgroup_family

@@ -150,10 +150,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     return out;
 }
 
-Experiment describe() {
-    auto out = family("transfer", shape_of, setup);
-    out.conclude = conclude;
-    return out;
-}
+Experiment describe() { return family("transfer", shape_of, setup, {.conclude = conclude}); }
 
 }  // namespace cllab::model::transfer_family

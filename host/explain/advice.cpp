@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/limiter.hpp"
+#include "model/warning.hpp"
 #include "model/work.hpp"
 
 namespace cllab::explain {
@@ -66,10 +67,80 @@ std::string of_lanes(const Record& record) {
            " % are active on average: neighbours go different ways.";
 }
 
-std::string of_groups(const Counts& counts) {
-    if (counts.group_items >= enough_items || counts.groups < 2) return "";
-    return "The groups are of size " + number(counts.group_items) + "; of size " + number(usual_items) + " there are " +
-           times(usual_items / counts.group_items) + " fewer to start.";
+std::string of_groups(const WorkInfo& work) {
+    if (work.group <= 0 || work.group >= enough_items || work.groups < 2) return "";
+    return "The groups are of size " + number(work.group) + "; of size " + number(usual_items) + " there are " +
+           times(usual_items / work.group) + " fewer to start.";
+}
+
+/// Of a work-item that does little beside one long chain.
+std::string of_chain(const Counts& counts) {
+    const auto& path = counts.path;
+    const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
+    if (loads >= long_chain && loads >= chain_of_most * all_loads)
+        return "Each work-item waits for a chain of " + number(loads) +
+               " loads, each at an address that the one before loaded.";
+    if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
+    return "Each work-item is a chain of " + number(path.arithmetic) +
+           " operations, each of which needs the result of the one before.";
+}
+
+std::string of_spills(const Record& record) {
+    const auto spills = record.code.spills.value_or(0);
+    return spills > 0 ? "The compiler spills " + std::to_string(spills) + " registers to memory." : "";
+}
+
+/// The part of a resource's time that goes where neighbours side by side would need `least` of `is`.
+double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
+
+/// What of the time a bound is, and the part of it that another kernel would not need.
+struct Cost {
+    std::vector<std::string_view> bounds;  ///< the largest of these
+    double part;
+    std::string sentence;
+};
+
+std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
+    const auto& c = *record.counts;
+    const auto both = [&](auto member) { return sum(c.local_reads.*member, c.local_writes.*member); };
+    const auto all = [&](auto member) { return sum(c.reads.*member, c.writes.*member); };
+    // What a core's first level holds it has at hand, whoever reads it.
+    const bool near = !is_gpu(record) && !limits.caches.empty() &&
+                      record.work.footprint <= static_cast<double>(limits.caches.front());
+    return {{{"latency"}, 1, of_chain(c)},
+            {{"memory", "l1", "l2", "l3", "lines"},
+             wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
+             near ? "" : of_sectors(c)},
+            {{"local"}, wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)), of_banks(c)},
+            {{"atomics"}, 1, of_atomics(c.global_atomics, c, false)},
+            {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true)},
+            {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
+}
+
+/// A sentence for each cost that is a tenth of the time by its own bound. Where nothing explains the time, what has no
+/// bound is said, too.
+std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
+    auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
+    all.push_back({{"groups"}, 1, of_groups(record.work)});
+    all.push_back({{"issue", "memory", "l1", "l2"}, worth_saying, of_spills(record)});
+    std::vector<std::string> out;
+    for (auto& [bounds, part, sentence] : all) {
+        double most = 0;
+        for (const auto& b : e.bounds)
+            if (std::ranges::count(bounds, b.id) > 0) most = std::max(most, b.seconds);
+        const bool open = most <= 0 && e.limit == Limit::unexplained && part > worth_saying;
+        if (!sentence.empty() && (open || most * part >= worth_saying * record.time->median))
+            out.push_back(std::move(sentence));
+    }
+    return out;
+}
+
+/// A launch whose groups leave units without work, where it is more than a launch.
+std::string of_size(const Record& record, const Limits& limits) {
+    const double groups = record.work.groups, idle = 1 - groups / limits.units;
+    if (groups <= 0 || idle < worth_saying || record.work.launches != 1) return "";
+    return concat(groups == 1 ? "One group works" : number(groups) + " groups work", " on ", number(groups), " of the ",
+                  limits.units, is_gpu(record) ? " compute units" : " cores", ", and the others are idle.");
 }
 
 double most(const Counts& counts, const Amount& amount) { return counts.items * std::max(amount.high, amount.mean); }
@@ -115,20 +186,14 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
 
 }  // namespace
 
-std::string advice(const Record& record, const Explanation& explanation) {
-    const auto* limiter = explanation.limiter();
-    if (const auto* hot = sampled_code(record); hot && hot->hottest() && explanation.limit == Limit::unexplained)
-        return "`cllab isa --hot` shows the code that " + number(std::round(100 * hot->hottest()->share)) +
-               " % of its samples lie in.";
-    if (!limiter || !record.counts) return "";
-    const auto& counts = *record.counts;
-    const auto& id = limiter->id;
-    if (is_level(id)) return is_gpu(record) ? of_sectors(counts) : "";
-    if (id == "local") return of_banks(counts);
-    if (id == "atomics") return of_atomics(counts.global_atomics, counts, false);
-    if (id == "local_atomics") return of_atomics(counts.local_atomics, counts, true);
-    if (id == "groups") return of_groups(counts);
-    return of_lanes(record);
+std::string advice(const Record& record, const Explanation& explanation, const Limits& limits) {
+    if (!record.time) return "";
+    auto out = costs(record, explanation, limits);
+    if (const auto size = of_size(record, limits); !size.empty()) out.push_back(size);
+    for (const auto& warning : record.warnings)
+        if (is(warning, Warning::driver_group))
+            out.push_back("By the driver's choice: " + std::string(sentence_of(warning)) + ".");
+    return join(out, " ");
 }
 
 std::vector<std::string> contradictions(const Record& record) {

@@ -12,9 +12,9 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// What the user can do next: what a count says that can be changed about the limiter that is named, and where nothing
-/// explains the time which code the samples lie in. Empty where neither is known.
-std::string advice(const Record& record, const Explanation& explanation);
+/// What the user can change: a sentence for each cost that is a tenth of the time by its own bound, and for a launch
+/// that leaves units idle. Where nothing explains the time, costs without a bound are named, too.
+std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
 /// `as_long`: the time of b over that of a.

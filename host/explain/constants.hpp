@@ -46,6 +46,8 @@ constexpr std::size_t most_measured_again = 3;
 
 /// Bytes of a sector of NVIDIA's second level, in which its counters count. (why_counted_memory)
 constexpr double sector_bytes = 32;
+/// Bytes of a cache line of a CPU where the profile does not say. (why_counted_memory)
+constexpr double line_bytes = 64;
 /// Parts of the bytes that differ by less are the same: an edge, or a table beside the arrays, makes the difference.
 /// Those of the streams, 1/2 and 2/3, are five times as far apart. (why_bounds)
 constexpr double same_proportion = 0.03;
@@ -124,6 +126,11 @@ constexpr double least_working = 0.75;
 
 // --- What counts say in sentences ------------------------------------------------------------------------------------
 
+/// A chain is said from so many links on, where it is this part of all operations or loads: of a loop half of them may
+/// count its passes. (why_advice)
+constexpr double long_chain = 32, chain_of_most = 0.3;
+/// A cost is said from this part of the time on. (why_advice)
+constexpr double worth_saying = 0.1;
 /// Times as much as there must be, from which on a sentence says so. (why_counted_memory)
 constexpr double worth_a_sentence = 1.5;
 /// Atomics of a group on one word, as a part of all, from which on a sum of the group's own helps. (why_counted_memory)

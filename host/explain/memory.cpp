@@ -125,6 +125,23 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
+/// Neighbours that read from a line each make a core fetch whole lines from where the data lies.
+void bound_lines(const Record& record, const Limits& limits, const std::vector<double>& sizes, Explanation& out) {
+    const auto& counts = *record.counts;
+    const auto place = place_of(record, limits, "bandwidth", limits.units);
+    if (counts.reads.sectors.mean <= scattered_from * counts.reads.least_sectors.mean || !place) return;
+    const auto* line = limits.find("cacheline.line");
+    const auto* rate = limits.find(place->memory ? "bandwidth.read" : "bandwidth." + level_id(place->level) + ".rate");
+    if (!rate || place->level == 0 || place->level > sizes.size()) return;
+    const double lines = beyond(counts, sizes[place->level - 1], limits.units).read / sector_bytes;
+    auto bound =
+        at_rate("lines", "scattered reads", "scattered", lines * (line ? line->value : line_bytes), "B", *rate);
+    bound.how = format_rate(lines, "cache line") + "s, " + bound.how + ", " + source_of(counts);
+    add_asked(record,
+              without_nearer(on_available_cores(std::move(bound), record, parallel_of(record, limits)), place->nearer),
+              out);
+}
+
 /// Each level of the caches, by what passes it of the counted groups.
 void bound_levels(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
@@ -151,7 +168,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     // A core alone has its first levels; what all have in the second one's place may come from farther away.
     if (auto second = is_gpu(record) || sizes.size() > 1 ? level(1, passing) : std::nullopt)
         add_asked(record, *std::move(second), out);
-    if (!is_gpu(record)) return;
+    if (!is_gpu(record)) return bound_lines(record, limits, sizes, out);
     const double written = counts.items * counts.writes.sectors.mean;  // the first level joins no stores of two waves
     bound_scattered("store", written, counts.writes, record, limits, out);
     bound_scattered("load", std::min(passing / sector_bytes, counts.items * counts.reads.sectors.mean), counts.reads,

@@ -1,5 +1,5 @@
 // The one way JSON and MessagePack are read, whoever wrote them: no text exhausts the stack, the memory or the
-// patience.
+// patience. And the one way JSON is written.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace cllab {
@@ -26,6 +27,12 @@ public:
 /// key twice in an object, or is beyond the limits above.
 template <typename J>
 J parse_json(std::string_view text);
+
+/// On one line, or indented. What is no UTF-8 becomes the replacement character.
+template <typename J>
+std::string json_text(const J& value, int indent = -1) {
+    return value.dump(indent, ' ', false, J::error_handler_t::replace);
+}
 
 /// The value at the start of the bytes; nothing where there is none, by the same limits. Binary data reads as null.
 std::optional<nlohmann::json> parse_msgpack(std::span<const std::byte> bytes);

@@ -225,6 +225,11 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
             refuse(place, described(a.parameter), "; elements of type ", a.spec.type, " do not fit");
         a.element = *type;
     }
+    // A typedef of a vector is a type of unknown fields, and programs give it any number of bytes.
+    if (std::error_code trouble;
+        a.spec.kind == Kind::file && a.element.is_opaque() && a.element.members.empty() &&
+        (a.element.bytes == 0 || file_size(resolved(a.spec.path, place), trouble) % a.element.bytes != 0))
+        a.element = *model::builtin_type("uchar");
     if (a.element.bytes == 0)
         refuse(place, described(a.parameter), ", and the size of that type is unknown; name one, as in ",
                a.spec.kind == Kind::output ? "out" : "rand", ":float:1024");
@@ -234,15 +239,9 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         refuse(place, named(a.parameter), " has elements of type ", a.element.name,
                ", which are not numbers; write rand:1024 or zero:1024, or fields:1024:{x:rand:0:1} for each field");
     bind_members(a);
-    if (a.spec.kind == Kind::file) {
-        const auto path = resolved(a.spec.path, place);
-        const bool is_npy = lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:");
-        auto bytes = read_elements(path, place, is_npy, a.element, described(a.parameter));
-        if (bytes.size() % a.element.bytes != 0)
-            refuse(place, "'", path.string(), "' has ", bytes.size(), " bytes, no whole number of elements of ",
-                   a.element.bytes, " bytes (", a.element.name, ")");
-        a.file = std::make_shared<const model::Bytes>(std::move(bytes));
-    }
+    if (a.spec.kind == Kind::file)
+        a.file = read_elements(resolved(a.spec.path, place), place, a.element, described(a.parameter),
+                               a.spec.text.starts_with("npy:"));
     if (a.spec.kind == Kind::picture) {
         if (a.element.is_opaque() || (a.element.lanes != 1 && a.element.lanes != 4))
             refuse(place, described(a.parameter), "; a picture fits buffers of numbers with 1 or 4 lanes");
@@ -262,7 +261,10 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
         refuse(place, described(a.parameter), " with ", a.parameter.dims, " sizes, found ", a.spec.extent.size());
-    if (a.spec.kind == Kind::file) refuse(place, named(a.parameter), " is an image; write image:FILE for a picture");
+    if (a.spec.kind == Kind::file && a.spec.extent.empty())
+        refuse(place, named(a.parameter), " is an image; write image:FILE, or file:rgba8:640,480:FILE for raw pixels");
+    if (a.spec.kind == Kind::file)
+        a.file = read_elements(resolved(a.spec.path, place), place, a.element, described(a.parameter));
     if (a.spec.kind != Kind::picture) return;
     if (a.parameter.dims != 2 || a.parameter.is_array)
         refuse(place, described(a.parameter), "; a picture has 2 dimensions");
@@ -328,8 +330,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     if (extension == ".png" || extension == ".pgm" || extension == ".ppm")
         out.data = read_picture(load, file, place, type).pixels;
     else
-        out.data = std::make_shared<const model::Bytes>(
-            read_elements(file, place, extension == ".npy", type, "argument '" + name + "' is " + kind_words(p)));
+        out.data = read_elements(file, place, type, "argument '" + name + "' is " + kind_words(p));
     expected_.emplace(called(name), std::move(out));
 }
 

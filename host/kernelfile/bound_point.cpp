@@ -389,7 +389,11 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
         size[d] = static_cast<std::size_t>(n);
     }
     out.images[a.parameter.name] = size;
-    return static_cast<double>(size[0]) * static_cast<double>(size[1] * size[2] * a.element.bytes);
+    const auto bytes = size[0] * size[1] * size[2] * a.element.bytes;
+    if (a.file && a.file.size() != bytes)
+        refuse(a.spec.place, "'", a.spec.path, "' has ", a.file.size(), " bytes, image '", a.parameter.name, "' ",
+               bytes);
+    return static_cast<double>(bytes);
 }
 
 /// Adds the length of a buffer or of local memory; the bytes that a buffer may move.

@@ -15,7 +15,6 @@
 #include "kernelfile/data/drawn_data.hpp"
 #include "kernelfile/expression.hpp"
 #include "model/experiment.hpp"
-#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 
@@ -140,6 +139,7 @@ struct Description {
     std::vector<SameLine> same;
     std::vector<Placed> options, folders;
     std::vector<Placed> includes;  ///< files in front of the text
+    std::optional<Placed> only;    ///< the kernel that a file means whose name stands alone
     std::optional<Tolerance> tolerance;
     bool takes_group = true;  ///< `group_axis` is the work-group and no axis of the file's own
     Scope all;

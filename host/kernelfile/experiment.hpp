@@ -9,8 +9,8 @@
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/guess/guess.hpp"
-#include "kernelfile/proof/answers.hpp"
-#include "kernelfile/sequence/bound_sequence.hpp"
+#include "kernelfile/proof/proof.hpp"
+#include "kernelfile/sequence/sequences.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
 

@@ -1,7 +1,7 @@
 // The grammar. One statement per line, `#` begins a comment:
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
-//   include FILE
+//   include FILE                       only KERNEL
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
 //   ulp=X        same NAME, NAME               differ NAME, NAME        relation TEXT            where CONDITION
 //   may leave NAME
@@ -17,10 +17,10 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",      "arg",      "global",    "local",    "offset", "options",
-                                        "variant",   "extends",  "include",   "kernel",   "work",   "expect",
-                                        "reference", "same",     "differ",    "tolerance", "relation", "where",
-                                        "may",       "repeat",   "sequence",  "swap",      "reset"};
+const std::vector<std::string> keywords{"axis",      "arg",     "global",   "local",     "offset",   "options",
+                                        "variant",   "extends", "include",  "kernel",    "work",     "expect",
+                                        "reference", "same",    "differ",   "tolerance", "relation", "where",
+                                        "may",       "repeat",  "sequence", "swap",      "reset",    "only"};
 
 }  // namespace
 
@@ -218,6 +218,9 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "where") {
         require("where tile % local == 0");
         scope.where.push_back(Expression::condition(rest.text, place));
+    } else if (keyword == "only") {
+        if (!is_name(rest.text)) refuse(place, "'only' takes a kernel, as in 'only scan'");
+        set_once(out.only, Placed(place, rest.text), place, keyword);
     } else if (keyword == "same" || keyword == "differ") {
         parse_same(keyword, rest, out);
     } else if (keyword == "tolerance") {
@@ -343,6 +346,7 @@ void override_with(Description& base, const Description& over) {
     base.folders.insert(base.folders.end(), over.folders.begin(), over.folders.end());
     base.includes.insert(base.includes.end(), over.includes.begin(), over.includes.end());
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
+    take_over(base.only, over.only);
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
     // What `over` says for all kernels wins over what `base` says for one. Relations and conditions add up, and hold by

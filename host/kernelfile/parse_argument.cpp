@@ -292,6 +292,10 @@ ArgumentSpec parse_argument(const Piece& value) {
     switch (out.kind) {
         case Kind::file:
             out.path = behind();
+            if (parts.size() > 3 && model::pixel_format(parts[1].first)) {  // FORMAT:W,H:PATH of an image
+                take_type_and_extent(parts, 1, out);
+                out.path = trim(out.path.substr(out.path.find(':', out.path.find(':') + 1) + 1));
+            }
             if (out.path.empty())
                 refuse(out.place, cllab::quoted(head), " takes a file, as in ", head, ":data.",
                        head == "npy" ? "npy" : "bin");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/lazy.hpp"
+#include "core/parallel.hpp"
 #include "core/table.hpp"
 
 namespace cllab::model {

@@ -19,8 +19,6 @@ const std::vector<Experiment>& registry();
 std::string_view embedded_kernel(std::string_view file_stem);
 /// The same; nothing where there is none of that name.
 std::optional<std::string_view> find_embedded_kernel(std::string_view file_stem);
-/// What host/experiments/<family>.txt says.
-std::string_view embedded_description(std::string_view family);
 
 struct Selected {
     const Experiment* experiment;

@@ -28,6 +28,7 @@ enum class Warning {
     host_clock,
     input_ignored,
     interrupted,
+    layers,
     native,
     no_binary,
     no_cost,
@@ -49,14 +50,14 @@ enum class Warning {
 };
 
 /// Its code in the record, in the order of Warning.
-inline constexpr std::array<std::string_view, 34> warning_codes{
-    "below-floor",    "beyond-memory", "beyond-peak",    "clock-limited", "coarse",
-    "collapsed-sass", "cut",           "disputed",       "driver-group",  "elsewhere",
-    "event-exceeds-host", "few-cores", "fresh-data",     "host-clock",    "input-ignored",
-    "interrupted",    "native",        "no-binary",      "no-cost",       "no-dump",
-    "no-energy",      "no-steps",      "no-yardstick",   "noise-floor",   "not-in-turns",
-    "not-linear",     "not-settled",   "other-results",  "partly-written", "simulated",
-    "throttled",      "unlike",        "unproved",       "unwritten"};
+// clang-format off
+inline constexpr std::array<std::string_view, 35> warning_codes{
+    "below-floor", "beyond-memory", "beyond-peak", "clock-limited", "coarse", "collapsed-sass", "cut", "disputed",
+    "driver-group", "elsewhere", "event-exceeds-host", "few-cores", "fresh-data", "host-clock", "input-ignored",
+    "interrupted", "layers", "native", "no-binary", "no-cost", "no-dump", "no-energy", "no-steps", "no-yardstick",
+    "noise-floor", "not-in-turns", "not-linear", "not-settled", "other-results", "partly-written", "simulated",
+    "throttled", "unlike", "unproved", "unwritten"};
+// clang-format on
 static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::unwritten) + 1);
 
 constexpr std::string_view code_of(Warning warning) { return warning_codes[static_cast<std::size_t>(warning)]; }

@@ -63,8 +63,9 @@ KernelSource source_of(const std::string& family, const std::vector<std::string>
     }
     const auto path = cl_dir / (family + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
-                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
+    const auto text = cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path);
+    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n";
+    out.text += family_parts(text).first;
     return out;
 }
 

@@ -38,7 +38,7 @@ class Looks(BrowserTest):
         self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
         self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
         self.open(self.make(records[:1]))
-        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\Apitch_wide takes \S+ us \([±-]")
+        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\Apitch_wide takes \S+ us [±-]")
         self.assert_quiet()
 
     def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
@@ -252,7 +252,7 @@ class Looks(BrowserTest):
 
     def test_a_sheet_of_paper_has_one_comparison_and_nothing_overlaps_on_it(self):
         maker = made.Maker()
-        self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))
+        self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width, "height": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
         self.resize(700)  # of A4 between its margins

@@ -17,8 +17,8 @@ class Page(BrowserTest):
         records = self.plain_records()
         self.open(self.make(records))
         self.assert_quiet()
-        rows = self.js("return Array.from(document.querySelectorAll('#table tbody tr')).map(r => [r.cells[0].textContent, r.cells[1].textContent, "
-                       "r.cells[3].firstChild.textContent, r.querySelector('[data-v]')?.dataset.v ?? null])")
+        rows = self.js("return Array.from(document.querySelectorAll('#table tbody tr')).sort((a, b) => a.dataset.cell - b.dataset.cell).map(r => [r.cells[0].textContent, "
+                       "r.cells[1].textContent, r.cells[3].firstChild.textContent, r.querySelector('[data-v]')?.dataset.v ?? null])")
         self.assertEqual([row[0] for row in rows], [r["id"] for r in records])
         self.assertEqual([row[2] for row in rows], [r["status"] for r in records])
         self.assertEqual([float(row[3]) if row[3] else None for row in rows], [r["time"]["median"] if "time" in r else None for r in records])
@@ -137,7 +137,7 @@ class Page(BrowserTest):
         records = [maker.record("pitch", variant, seconds, samples=n, point={"width": 64}) for variant, seconds, n in (("wide", 1e-4, 20), ("roi", 2e-4, 20), ("loop", 5e-5, 3))]
         verdict = "return document.querySelector('.bars figcaption').textContent"
         self.open(self.make(records))
-        self.assertRegex(self.js(verdict), r"pitch_wide is fastest at .* 1 of 3 is not ranked, of which pitch_loop has the least time, \d\S* us\.")
+        self.assertRegex(self.js(verdict), r"pitch_wide is fastest: .* 1 of 3 is not ranked, of which pitch_loop has the least time, \d\S* us, n = 3\.")
         self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
         self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
 
@@ -291,7 +291,7 @@ class Page(BrowserTest):
 
     def test_a_page_of_953_cells_with_all_samples_is_small_and_quick(self):
         maker = made.Maker()
-        records = [maker.record("pitch", f"v{n % 16}", (1 + n % 16) * 1e-4, device=made.GPU if n % 2 else made.CPU, point={"width": 64 * (1 + n // 32), "height": 64},
+        records = [maker.record("pitch", f"v{n % 16}", (1 + n % 16) * 1e-4, device=made.GPU if n % 2 else made.CPU, point={"width": 64 * (1 + n // 32), "height": 64 * (1 + n // 32)},
                                 samples=2000, second_mode=1.3 if n % 5 == 0 else None) for n in range(953)]
         page = self.make(records)
         self.assertLess(page.stat().st_size, 4_000_000)

@@ -35,7 +35,7 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
 
 
 # Commands whose --json FILE holds lines of their own making.
-OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "report"}
+OTHER_JSON = {"behaviour", "capture", "count", "devices", "list", "describe", "isa", "profile", "report"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 

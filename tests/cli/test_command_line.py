@@ -6,7 +6,7 @@ import unittest
 
 from lab import LabTest, SOURCE, against_noise, words
 
-COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "count", "tune", "regress", "profile", "ncu", "report"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "count", "tune", "regress", "profile", "behaviour", "ncu", "capture", "report"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [

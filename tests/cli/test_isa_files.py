@@ -112,6 +112,15 @@ class IsaFiles(LabTest):
         self.assertRegex(out, r"t_k +gfx900 +[1-9]")
         self.assertIn("tgllp", err)
 
+    def test_the_code_that_runs_stands_in_a_column_for_each_target(self):
+        self.need("gfx900")
+        self.need("sm_80")
+        file = self.write("kernel void k(global float* d, int n) { for (int i = 0; i < n; ++i) d[i] += d[i + 1] * 3; }\n")
+        out, _ = self.lab("isa", file, "--target", "gfx900", "--target", "sm_80", "--hot", env=self.environment(**NO_DEVICE, COLUMNS="120"))
+        self.assertRegex(out.splitlines()[0], r"t_k for gfx900\S* +t_k for sm_80")
+        self.assertRegex(out, r"innermost loop at \S+ +.*innermost loop at")
+        self.assertRegex(out, r"(global|flat)_load_dword.*[lL][dD]")
+
     def test_what_a_text_needs_and_no_option_says_is_tried_and_said(self):
         for target in self.targets:
             with self.subTest(target=target):

@@ -107,7 +107,7 @@ class NewFamily(LabTest):
         for call in ("family(", "shape_of"):
             self.assertIn(f"`{call}", readme)
             self.assertIn(call, written)
-        described = (TREE / "host/experiments/affine.txt").read_text()
+        described = (TREE / "cl/affine.cl").read_text().partition("/* family")[2]
         for word in ("question:", "whole:", "unit:", "tune:", "defines:"):
             self.assertIn(f"`{word}", readme)
             self.assertIn(word, described)

@@ -166,7 +166,9 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
         tuned = add("").replace("global n", "axis tile tune = 1,2,4\noptions -DTILE={tile}\nglobal n")
         self.write(tuned)
         self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.02", "--json", "r.jsonl", "--force", "--reference-command", self.right())
-        self.assertEqual({r.get("checked_by", "reference command") for r in self.records()}, {"reference command"})
+        proofs = {r.get("checked_by", "reference command") for r in self.records()}  # the search takes one input
+        self.assertLessEqual(proofs, {"reference command", "reference command, one input"})
+        self.assertIn("reference command", proofs)
         self.write("/*cllab\nreference-command python3 ref.py\n*/\n" + add(""))
         self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:2:1: a file may not run programs", "--reference-command")
         self.assert_one_sentence(self.lab("run", "pitch_short8", "--device", "cpu", "--reference-command", "true", status=2)[1], "--reference-command")

@@ -60,6 +60,15 @@ class Terminal(LabTest):
                 self.assertLessEqual(len(line), width)
                 self.assertGreater(len(f"{line} {after.split()[0]}"), width - 1, line)
 
+    def test_a_strict_run_ends_with_status_5_where_nothing_is_certain_and_says_of_what(self):
+        text = "".join(f"kernel void {name}(global float* x) {{ x[get_global_id(0)] *= 2; }}\n" for name in "ab")
+        (self.folder / "k.cl").write_text(f"/*cllab\narg x = rand:65536\nglobal 65536\nlocal 64\nsame a, b\n*/\n{text}")
+        run = ("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.05")
+        self.lab(*run)
+        out, err = self.lab(*run, "--strict", status=5)
+        self.assertIn("No variant is clearly the fastest", words(out))
+        self.assertRegex(words(err), r"--strict: k_[ab] is disturbed|--strict: k has no fastest variant")
+
     def test_rows_that_are_not_ranked_stand_by_time_on_request(self):
         maker = made.Maker()
         made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds, samples=3) for name, seconds in (("b", 2e-3), ("c", 3e-3), ("a", 1e-3))])

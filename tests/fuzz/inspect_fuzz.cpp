@@ -8,7 +8,6 @@
 #include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"

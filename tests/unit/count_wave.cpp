@@ -6,8 +6,7 @@
 
 #include "count/called.hpp"
 #include "count/wave/chain.hpp"
-#include "count/wave/replay.hpp"
-#include "count/wave/sample.hpp"
+#include "count/wave/requests.hpp"
 
 BOOST_AUTO_TEST_SUITE(count_wave)
 

@@ -1,7 +1,9 @@
-// The text beside a family's file.
+// What a family's .cl says at its end.
 #include "experiments/lib/describe.hpp"
 
 #include <boost/test/unit_test.hpp>
+
+#include "core/kernel_text.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -44,6 +46,15 @@ variant a: Its one trick.
     BOOST_TEST(a.defines == (lib::Texts{"LANES=4", "WIDE"}));
     BOOST_TEST((a.needs == lib::Texts{"cpu"} && a.curve_over == "kind" && a.header == "wgmma.h"));
     BOOST_TEST((a.axes.at(0) == std::pair<std::string, std::string>("n", "1,2,4")));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_the_comment_at_the_end_and_the_kernels_keep_their_lines) {
+    const auto [kernels, said] = family_parts("kernel void f() {}\n\n/* family\nquestion: Why?\n*/\n");
+    BOOST_TEST(kernels == "kernel void f() {}\n");
+    BOOST_TEST(said == "question: Why?\n");
+    BOOST_TEST(family_parts("kernel void f() {}\n").second.empty());
+    // Who adds to the end of a file has added to the kernels, on the same line.
+    BOOST_TEST(family_parts("a\n\n/* family\nquestion: Why?\n*/\nb\n").first == "a\n\n\n\n\nb\n");
 }
 
 BOOST_AUTO_TEST_CASE(words_that_mean_nothing_are_refused) {

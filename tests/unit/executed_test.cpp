@@ -5,7 +5,7 @@
 #include "core/text.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 BOOST_AUTO_TEST_SUITE(executed)
 

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernelfile/guess/fit.hpp"
-#include "kernelfile/guess/scalar_names.hpp"
+#include "kernelfile/guess/kernel_guess.hpp"
 
 using namespace cllab::kernelfile;
 using cllab::model::Parameter;

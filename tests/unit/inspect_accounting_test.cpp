@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "inspect/code/declared_work.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_accounting)
 

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/elf.hpp"
 #include "unit/inspect_build.hpp"
 
 namespace cllab::inspect {

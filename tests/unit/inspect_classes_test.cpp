@@ -3,9 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/rules.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_classes)
 

@@ -3,8 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/cfg.hpp"
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_code)

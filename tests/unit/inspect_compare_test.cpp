@@ -1,7 +1,7 @@
 // Occupancy arithmetic and the alignment of two instruction sequences.
 #include <boost/test/unit_test.hpp>
 
-#include "app/screen/comparison.hpp"
+#include "app/screen/results.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 

@@ -7,7 +7,7 @@
 #include "inspect/code/hot_code.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/disassemble.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_hot)

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/code/liveness.hpp"
 #include "inspect/isa/isa.hpp"
 

@@ -1,7 +1,7 @@
 // Whether declared work is found in listings that have it, and missed in ones a compiler saw through.
 #include <boost/test/unit_test.hpp>
 
-#include "inspect/code/declared_work.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
 #include "unit/probe.hpp"
 

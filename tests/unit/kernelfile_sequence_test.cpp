@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "kernelfile/sequence/bound_sequence.hpp"
+#include "kernelfile/sequence/sequences.hpp"
 #include "model/work.hpp"
 #include "unit/kernel_parameter.hpp"
 

@@ -14,7 +14,7 @@
 #include "core/bytes.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
+#include "experiments/lib/setups.hpp"
 
 BOOST_AUTO_TEST_SUITE(phases_and_threads)
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lib/compare.hpp"
+#include "experiments/lib/setups.hpp"
 #include "model/plan.hpp"
 #include "unit/probe.hpp"
 

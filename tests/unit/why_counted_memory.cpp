@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(stores_that_touch_a_sector_each_are_bounded_by_the_rate_of_
     BOOST_REQUIRE(e.limiter());
     BOOST_TEST(e.limiter()->name == "L2, partial sectors");
     BOOST_TEST(says(e.limiter()->how, "counted by simulation of 4 of 65536 groups"));
-    BOOST_TEST(explain::advice(r, e) ==
+    BOOST_TEST(explain::advice(r, e, gpu()) ==
                "Stores move 32 bytes for 4 used: 8 times the sectors of neighbours side by side.");
     // Side by side they are a stream, and nothing is to be said of them.
     BOOST_TEST(bound(explained(counted(1e-3, launch(groups))), "l2").seconds == groups * 32 * 32 / 8e12, is_close);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_meet_in_a_bank_take_turns) {
     const auto e = explained(r);
     BOOST_TEST(bound(e, "local").seconds == seconds, is_close);
     BOOST_TEST(bound(e, "local").name == "local memory, bank conflicts");
-    BOOST_TEST(explain::advice(r, e) == "Conflicts make local memory take 8 times as many turns as without.");
+    BOOST_TEST(explain::advice(r, e, gpu()) == "Conflicts make local memory take 8 times as many turns as without.");
     counts.local_reads.ways = each(2);
     BOOST_TEST(bound(explained(counted(1e-3, counts)), "local").name == "local memory bandwidth");
 }
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_the_addresses_that_they_go_to) {
     const auto e = explained(r);
     BOOST_TEST(bound(e, "atomics").seconds == 256000 / 1e9, is_close);
     BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(explain::advice(r, e) ==
+    BOOST_TEST(explain::advice(r, e, gpu()) ==
                "256 of a group's 256 atomics meet on one address; a sum in local memory would make one of them.");
     // Addresses that no two atomics of the counted groups share are as many more in the others.
     counts.global_atomics.addresses = 1024;

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_wait_for_others_take_as_long) {
     const auto r = counted(2.2 * seconds, counts);
     const auto e = explained(r);
     BOOST_TEST(bound(e, "arithmetic").seconds == 2 * seconds, is_close);
-    BOOST_TEST(explain::advice(r, e) == "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
+    BOOST_TEST(explain::advice(r, e, gpu()) == "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
     // A CPU's work-items wait for no other.
     auto cpu = r;
     cpu.device.type = "cpu";
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer
     const auto r = counted(1e6 / 1.6e9, counts);
     const auto e = explained(r);
     BOOST_TEST(limiter(e) == "groups");
-    BOOST_TEST(explain::advice(r, e) == "The groups are of size 1; of size 256 there are 256 times fewer to start.");
+    BOOST_TEST(explain::advice(r, e, gpu()) == "The groups are of size 1; of size 256 there are 256 times fewer to start.");
 }
 
 BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_issued_is_that) {

@@ -109,9 +109,8 @@ BOOST_AUTO_TEST_CASE(samples_name_no_limiter_and_say_where_to_look) {
     const auto e = explanation(r, limits);
     BOOST_CHECK(e.limit == Limit::unexplained);
     BOOST_TEST(bound(e, "issue").seconds > 0.6 * r.time->median);
-    BOOST_TEST(explain::advice(r, e) == "`cllab isa --hot` shows the code that 95 % of its samples lie in.");
-    r.hot->evidence = model::Hot::unknown;
-    BOOST_TEST(explain::advice(r, explanation(r, limits)) == "");
+    BOOST_TEST(says(report::explanation_text(r, e, {}), "`cllab isa " + r.id + " --hot --device "),
+               report::explanation_text(r, e, {}));
 }
 
 BOOST_AUTO_TEST_CASE(the_instructions_of_one_group_are_on_one_core) {

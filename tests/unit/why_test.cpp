@@ -167,12 +167,12 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     const auto r = record(20e-3, work);  // memory 52 %, arithmetic 25 %
     const auto e = explanation(r);
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(says(text, "not explained: 48 %"), text);
+    BOOST_TEST(says(text, "not explained: 48 %; 52 % is memory bandwidth and 25 % is float arithmetic at\n"), text);
     const auto from = text.find('['), to = text.find(']');
     BOOST_TEST(text.substr(from, to - from + 1) ==
                    "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]",
                text);
-    BOOST_TEST(says(text, "not bounded: latency (the dependencies are not known)"), text);
+    BOOST_TEST(says(text, "not bounded: latency"), text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["record"] == "why");
     BOOST_TEST(json["limit"] == "not explained");

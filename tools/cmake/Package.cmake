@@ -3,6 +3,7 @@
 set(CLLAB_MAINTAINER "the owner of cllab <cllab@example.org>" CACHE STRING "Name <address> in the Debian package")
 
 install(TARGETS cllab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS cllab_capture_layer LIBRARY DESTINATION lib/cllab)
 install(PROGRAMS tools/slurm-sweep tools/slurm-here DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY cl/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/cl PATTERN README.md EXCLUDE)
 install(FILES tools/record.schema.json tools/counts.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab)

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/choose/guessing.hpp"
-#include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
 #include "kernelfile/experiment.hpp"
 #include "kernelfile/source.hpp"

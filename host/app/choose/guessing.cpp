@@ -1,5 +1,8 @@
 #include "app/choose/guessing.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -7,14 +10,18 @@
 #include <nlohmann/json.hpp>
 
 #include "app/files/image_file.hpp"
+#include "app/processes/child_runner.hpp"
 #include "app/processes/simulation.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/reading.hpp"
+#include "device/platforms.hpp"
 #include "device/program.hpp"
+#include "device/quirks.hpp"
 #include "inspect/tools/tool.hpp"
+#include "json/read.hpp"
 #include "kernelfile/bound.hpp"
 #include "kernelfile/piece.hpp"
 #include "run/cell/operation.hpp"
@@ -149,8 +156,7 @@ void guess_here(const Task& task, const HandOver& hand_over) {
                 return SeenLaunch{.trouble = "the time for guesses is over"};
             return simulator.launch(task.path_of(kernel), kernel.said, small);
         };
-        hand_over(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))
-                      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        hand_over(json_text(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))));
     }
 }
 
@@ -200,13 +206,12 @@ std::string question(const std::string& path, const model::KernelSignature& sign
         if (std::ranges::find(guess.open, p.name) == guess.open.end()) continue;
         const auto axis = guess.axes.empty() ? std::string("1024") : guess.axes.front().first;
         const std::string type = p.type.bytes == 0 ? "float:" : "";
-        examples.push_back(
-            "'arg " + p.name + " = " +
-            (p.kind == Kind::value ? (p.type.is_integer() ? "64" : "{int:1, float:0.5}")
-             : p.is_const && p.type.is_integer()
-                 ? "offsets:" + axis + "+1:4*" + axis + "' (starts of rows) or 'perm:" + axis
-                 : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
-            "'");
+        examples.push_back("'arg " + p.name + " = " +
+                           (p.kind == Kind::value ? (p.type.is_integer() ? "64" : "{int:1, float:0.5}")
+                            : p.is_const && p.type.is_integer()
+                                ? "offsets:" + axis + "+1:4*" + axis + "' (starts of rows) or 'perm:" + axis
+                                : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
+                           "'");
     }
     return "what kernel '" + signature.name + "' of '" + path + "' needs for " + join(guess.open, ", ") +
            " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
@@ -305,6 +310,63 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
         files.describe(f, more);
         out.push_back(std::move(block));
     }
+    return out;
+}
+
+}  // namespace cllab::app
+
+namespace cllab::app {
+
+void drop_stderr() {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0) return;
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
+std::string options_on(const model::Device& device, const AskedBuild& build) {
+    auto out = build.options;
+    if (build.includes_lab)
+        for (const auto& define : device::device_defines(device)) out += " -D" + define;
+    return out;
+}
+
+std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds) {
+    return mapped(builds, [&](const auto& build) {
+        return device::introspect(session, build.text, options_on(session.facts(), build));
+    });
+}
+
+std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds) {
+    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy
+    // machine.
+    const double patience = std::max(invocation.timeout_seconds, 60.0);
+    auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            drop_stderr();
+            std::vector<std::string> listed;
+            const auto selected =
+                hand_over_devices(invocation.devices, [&](const auto& line) { listed.push_back(line); })
+                    .front()
+                    .selector;
+            auto devices = device::discover();
+            std::stable_partition(devices.begin(), devices.end(),
+                                  [&](const auto& d) { return d.facts.selector == selected; });
+            std::vector<model::Introspection> found;
+            for (const auto& one : devices) {
+                device::Session session(one);
+                found = introspect(session, builds);
+                if (std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); })) break;
+            }
+            for (const auto& one : found) hand_over(json_text(nlohmann::json(one)));
+            for (const auto& line : listed) hand_over(line);
+        },
+        "while cllab built the kernel file to find its arguments", patience, patience);
+    std::vector<model::Introspection> out;
+    for (std::size_t i = 0; i < builds.size(); ++i)
+        out.push_back(nlohmann::json::parse(lines.at(i)).get<model::Introspection>());
+    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(builds.size()));
+    keep_devices(invocation.devices, std::move(lines));
     return out;
 }
 

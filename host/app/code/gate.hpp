@@ -2,13 +2,26 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/code/figures.hpp"
+#include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 
 namespace cllab::app {
+
+// What machine code needs, as JSON for other programs (tools/code.schema.json): each figure with value, unit and
+// origin, or with what would be enough to have one.
+using Json = nlohmann::ordered_json;
+
+/// In their order. `loop`: instructions per iteration of the innermost loop that does the most work, 0 without one.
+inline constexpr std::string_view figure_names[]{"registers", "spills",       "private", "local", "code",
+                                                 "occupancy", "instructions", "loops",   "loop"};
+
+/// One kernel for one target by one compiler, with the instructions of each loop by class.
+Json figures_of(const CellCode& code);
 
 struct CodeReport {
     std::vector<Json> kernels;  ///< today's, as figures_of(); a target that is not here has one of no kernel

@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
+#include "json/read.hpp"
 #include "report/table/columns.hpp"
 
 namespace cllab::app {
@@ -87,8 +88,7 @@ std::string uri_of(const std::string& file) {
 }  // namespace
 
 void print_changes(const CodeReport& report) {
-    if (!report.changes.empty())
-        report::print_grid(results(), columns_of(report), {wants_colour(), page_width(), {}});
+    if (!report.changes.empty()) report::print_grid(results(), columns_of(report), {wants_colour(), page_width(), {}});
     for (const auto& sentence : told_of(report)) results() << report::wrap(sentence, "", page_width());
     results() << report::wrap(counts_of(report), "", page_width());
 }
@@ -114,14 +114,15 @@ std::string junit_of(const CodeReport& report) {
         for (const auto& change : report.changes)
             if (same_place(change, one)) (is_bad(change) ? bad : other).push_back(sentence_of(change));
         failures += !bad.empty();
-        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml(text_of(one, "target")),
-                           xml(place_of(one)));
+        out +=
+            fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml(text_of(one, "target")), xml(place_of(one)));
         if (!bad.empty()) out += "<failure message=\"" + xml(join(bad, "; ")) + "\"/>";
         out += "<system-out>" + xml(join(other, "; ")) + "</system-out></testcase>\n";
     }
-    return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab isa\" tests=\"{}\" "
-                       "failures=\"{}\" errors=\"0\">\n{}</testsuite>\n",
-                       cases.size(), failures, out);
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab isa\" tests=\"{}\" "
+        "failures=\"{}\" errors=\"0\">\n{}</testsuite>\n",
+        cases.size(), failures, out);
 }
 
 std::string sarif_of(const CodeReport& report) {
@@ -148,7 +149,7 @@ std::string sarif_of(const CodeReport& report) {
     const Json out{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                    {"version", "2.1.0"},
                    {"runs", Json::array({run})}};
-    return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(out, 1) + "\n";
 }
 
 }  // namespace cllab::app

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "app/choose/introspection.hpp"
+#include "app/choose/guessing.hpp"
 #include "app/commandline/options.hpp"
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/tools/offline.hpp"
-#include "model/hot.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
 

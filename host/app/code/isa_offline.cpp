@@ -14,7 +14,7 @@
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "device/spirv.hpp"
-#include "inspect/code/declared_work.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/params.hpp"
 #include "model/registry.hpp"

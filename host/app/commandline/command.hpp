@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ enum class Detail { screen, all };
 
 /// Options that belong together. Those used most come first and are what a screen shows.
 struct OptionGroup {
-    const char* title;
+    std::string title;
     Strings often, others;
 };
 /// An option stands in one group at most, whichever commands have it; the help has those in none at its end.
@@ -38,7 +39,7 @@ struct Manual {
     bool passes_on = false;  ///< what stands behind `--` is for another program
 };
 /// What commands/NAME.txt says: lines "Usage: ", "Arguments: " and "Summary: ", the paragraphs, and behind a line
-/// "Example:" the example.
+/// "Example:" the example. By its line "Place: " CMake puts the command among the others.
 Manual manual_of(const std::string& name);
 
 struct Command {
@@ -113,5 +114,21 @@ void refuse_patterns(const Call& call, const std::string& about);
 
 /// Runs what the command line asks for; returns the exit status. Throws Error.
 int run_command_line(int argc, char** argv);
+
+// What `cllab help TOPIC` explains beside the commands: each topic fits a screen.
+inline std::size_t help_width = 100;  ///< columns of every page of the help, at most; main() knows the terminal
+
+struct Topic {
+    const char *name, *about;
+    std::string text() const;  ///< topics/NAME.txt
+};
+
+const std::vector<Topic>& topics();
+
+struct ExitStatus {
+    int status;
+    const char* meaning;
+};
+extern const std::vector<ExitStatus> exit_statuses;
 
 }  // namespace cllab::app

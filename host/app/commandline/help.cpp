@@ -1,5 +1,3 @@
-#include "app/commandline/help.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,27 +104,22 @@ std::string everything() {
 
 }  // namespace
 
+/// groups.txt: a line for each, with a bar behind the options that are used most.
 const std::vector<OptionGroup>& option_groups() {
-    static const std::vector<OptionGroup> all{
-        {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
-        {"Measurement",
-         {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
-         {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
-        {"Comparison",
-         {"vs", "against", "watch", "baseline", "threshold", "strict", "results-may-change"},
-         {"recorded", "allow-new-compiler", "allow"}},
-        {"Machine code", {"hot", "source", "summary", "compiler", "save"}, {"live", "width"}},
-        {"Output",
-         {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
-         {"sort", "csv", "markdown", "sarif", "svg", "png", "dumps", "export", "output", "count-above", "label",
-          "timings", "force", "append", "resume"}},
-        {"Kernel text", {"cl-dir"}, {"build-options"}},
-        {"Kernel files (`cllab help kernel-file`)",
-         {},
-         {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "include",
-          "work", "expect", "reference", "reference-command", "relation", "where", "tolerance"}},
-        {"Processes", {}, {"isolate", "timeout", "require-all"}},
-    };
+    static const auto all = [] {
+        std::vector<OptionGroup> out;
+        for (const auto& line : split(trim(embedded("app/commandline/groups.txt")), '\n')) {
+            const auto colon = line.find(": ");
+            auto& group = out.emplace_back(OptionGroup{line.substr(0, colon), {}, {}});
+            auto* names = &group.often;
+            for (const auto& word : split(line.substr(colon + 2), ' '))
+                if (word == "|")
+                    names = &group.others;
+                else
+                    names->push_back(word);
+        }
+        return out;
+    }();
     return all;
 }
 
@@ -234,7 +227,7 @@ const std::vector<ExitStatus> exit_statuses{
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},
     {4, "regress: something is slower than the threshold allows, or gives other results; isa: code is worse"},
-    {5, "regress, isa: something cannot be compared; regress: leans beyond the threshold, --strict: undecided"},
+    {5, "regress, isa: something cannot be compared; regress: leans beyond the threshold; --strict: undecided"},
     {130, "interrupted; finished cells are kept and printed"}};
 
 namespace {

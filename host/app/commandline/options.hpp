@@ -47,7 +47,7 @@ struct MeasureOptions : CellOptions {
     std::optional<double> hot_seconds;  ///< of the launches in which the running code is sampled
     std::optional<unsigned> count_above;
     std::string dumps;  ///< empty: "dumps", and profiles lie in the user's cache
-    Pairs outputs;  ///< buffer and picture file
+    Pairs outputs;      ///< buffer and picture file
     bool no_dumps = false, verify_only = false, no_yardstick = false, steps = false, energy = false, native = false;
 };
 
@@ -64,7 +64,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;
-    bool by_time = false, isolate = false, watch = false, require_all = false;
+    bool by_time = false, isolate = false, watch = false, require_all = false, strict = false;
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {

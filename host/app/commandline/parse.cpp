@@ -4,7 +4,6 @@
 
 #include "app/choose/choice.hpp"
 #include "app/commandline/command.hpp"
-#include "app/commandline/help.hpp"
 #include "app/commands.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"

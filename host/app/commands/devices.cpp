@@ -14,6 +14,7 @@
 #include "device/session.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
+#include "json/read.hpp"
 
 namespace cllab::app {
 namespace {
@@ -200,8 +201,7 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::map<
             for (const auto& trouble : seen) hand_over(trouble);
             for (const auto& f : found) {
                 const auto row = look_at(f);
-                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace)
-                                  : to_text(row, style));
+                hand_over(as_json ? json_text(to_json(row)) : to_text(row, style));
             }
         },
         "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);

@@ -13,9 +13,9 @@
 #include "app/choose/choice.hpp"
 #include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/commandline/groups.hpp"
+#include "app/commandline/rows.hpp"
 #include "app/commands.hpp"
-#include "app/screen/comparison.hpp"
+#include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
@@ -29,18 +29,22 @@ namespace {
 
 void put(const std::string& text) { results() << text; }
 
-/// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
-void put_listing(const std::string& text, unsigned width) {
-    if (width == 0) return put(printable(text, "\n\t"));
-    for (const auto& line : split(text, '\n')) {
+/// Lines of a disassembler's text without tabs; those longer than `width` columns are cut.
+Strings lines_within(const std::string& text, std::size_t width) {
+    return mapped(split(text, '\n'), [&](const auto& line) {
         std::string shown;
         for (const char c : line) {
             do shown += c == '\t' ? ' ' : c;
             while (c == '\t' && shown.size() % 8 != 0);
         }
-        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
-        put(printable(shown) + "\n");
-    }
+        return printable(shown.size() > width ? shown.substr(0, width - 1) + "+" : shown);
+    });
+}
+
+/// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
+void put_listing(const std::string& text, unsigned width) {
+    if (width == 0) return put(printable(text, "\n\t"));
+    for (const auto& line : lines_within(text, width)) put(line + "\n");
 }
 
 int print_targets() {
@@ -76,29 +80,60 @@ private:
     Choice choice_;
 };
 
-/// Only what runs: until nine tenths of the samples are shown.
-void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
+/// Only what runs: until nine tenths of the samples are shown; where nobody saw it run, the innermost loops.
+std::string hot_text(const CellCode& code, const LiveCode& live) {
+    const auto& stats = code.counts;
+    std::string text = code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
+                                : "hot: unknown: cllab cannot sample this device\n";
+    if (!code.hot_note.empty()) text += printable(code.hot_note) + "\n";
+    const auto head = [&](const std::string& place, const inspect::Counts& counts) {
+        text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
+    };
+    std::string line;
+    const auto put_one = [&](const inspect::Instruction& one) {
+        text += source_line(code, one.address, line) + live.beside(one.address) +
+                fmt::format("{:8x}:  {}\n", one.address, one.text);
+    };
     const auto bodies = hot_bodies(code);
-    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
-                 : "hot: unknown: cllab cannot sample this device\n");
-    if (!code.hot_note.empty()) put(printable(code.hot_note) + "\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
-        std::string text = "\n" + model::place(body.region) + "\n" +
-                           inspect::one_line_counts(*code.counts.isa, body.counts) + "\n" + live.head;
+        head(model::place(body.region), body.counts);
         const model::HotBlock* last = nullptr;
-        std::string line;
+        line.clear();
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
                 if (instruction.address >= block->begin && instruction.address < block->end &&
                     block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
-                    fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+            put_one(instruction);
         }
-        put_listing(text, width);
+    }
+    for (const auto& loop : stats.loops) {
+        if (!bodies.empty() || !loop.innermost) continue;
+        head("innermost loop at " + loop.header, loop.own);
+        for (const auto i : loop.body) put_one(stats.code.instructions[i]);
+    }
+    return text;
+}
+
+/// The code that runs of one kernel for several targets: a column each.
+void print_columns(const std::vector<CellCode>& codes) {
+    constexpr std::size_t least = 30, gap = 2;
+    const auto width = std::max(least, page_width() / codes.size() - gap);
+    std::vector<Strings> columns;
+    std::size_t rows = 0;
+    for (const auto& code : codes) {
+        if (code.status != model::Status::ok) continue;
+        columns.push_back(lines_within(code.id + " for " + code.where + "\n" + hot_text(code, {}), width));
+        rows = std::max(rows, columns.back().size());
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::string line;
+        for (const auto& column : columns)
+            line += fmt::format("{:<{}}", row < column.size() ? column[row] : "", width + gap);
+        put(line.substr(0, line.find_last_not_of(' ') + 1) + "\n");
     }
 }
 
@@ -116,7 +151,7 @@ void print_code(const CellCode& code, const IsaOptions& invocation) {
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
     if (invocation.hot)
-        print_hot(code, live, invocation.width);
+        put_listing(hot_text(code, live), invocation.width);
     else if (invocation.live && !invocation.summary)
         print_live(code, live, invocation.width);
     else
@@ -288,6 +323,8 @@ int run_isa(const IsaOptions& asked) {
     if (gate.prints()) {
         if (!asked.compilers.empty())
             print_by_compiler(codes);
+        else if (asked.targets.size() > 1 && asked.hot)
+            for (const auto& same : grouped(codes, [](const CellCode& code) { return code.id; })) print_columns(same);
         else if (asked.targets.size() > 1 || gate.is_asked())
             print_table(codes, invocation.columns);
         else

@@ -59,7 +59,7 @@ Rows<RunOptions> run_rows(bool measures) {
     rows.add({"points", "WHICH", "", "all"}, [](RunOptions& to, const std::string& text) {
         if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
     });
-    if (measures) rows.with(measured_rows());
+    if (measures) rows.with(measured_rows()).flag("strict", &RunOptions::strict);
     rows.with(shown_rows(measures))
         .with(text_rows())
         .flag("isolate", &RunOptions::isolate)

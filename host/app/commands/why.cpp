@@ -7,6 +7,7 @@
 #include "app/commands/profile.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/simulation.hpp"
+#include "core/units.hpp"
 #include "explain/advice.hpp"
 #include "explain/limiter.hpp"
 #include "inspect/tools/tool.hpp"
@@ -14,6 +15,7 @@
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/explanation.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::app {
 namespace {
@@ -92,7 +94,7 @@ model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, mo
         out.first_seconds = record.time->median;
         record = *std::move(second);
     }
-    out.advice = explain::advice(record, out);
+    out.advice = explain::advice(record, out, peaks.limits());
     out.contradictions = explain::contradictions(record);
     if (!done.not_counted.empty()) out.leave_out("what it executes", done.not_counted);
     return out;
@@ -114,8 +116,13 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     }
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
-    const double as_long = a.record.time && b.record.time ? b.record.time->median / a.record.time->median : 1;
-    asked.page.end(counts.difference(*a.cell, *b.cell, as_long));
+    if (!a.record.time || !b.record.time) return ok;
+    const double as_long = b.record.time->median / a.record.time->median;
+    const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
+    const auto read = report::difference(faster, slower);
+    asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
+                   " times as long as " + faster.id + (read.empty() ? ". " : "; " + read + ". ") +
+                   counts.difference(*a.cell, *b.cell, as_long));
     return ok;
 }
 
@@ -284,7 +291,7 @@ int why_of_records(const WhyOptions& invocation) {
     for (const auto& record : records) {
         const auto& of_device = limits.at(model::device_key(record));
         auto explanation = explain::explain(record, of_device);
-        explanation.advice = explain::advice(record, explanation);
+        explanation.advice = explain::advice(record, explanation, of_device);
         page.add(record, explanation, of_device.utc);
     }
     return 0;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/comparing/regress_cells.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/files/baseline.hpp"
 #include "compare/verdict.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "model/result.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
@@ -151,8 +151,10 @@ private:
         const auto& today = *item.today;
         const bool known = !built.code.fingerprint.empty() && !before.code.fingerprint.empty();
         const auto of = [](const Record& r) { return r.device.name + ", driver " + r.device.driver; };
-        auto text = "same text, " + std::string(known ? "other machine code than" : "and machine code that cannot be "
-                                                                                    "compared with that of") +
+        auto text = "same text, " +
+                    std::string(known ? "other machine code than"
+                                      : "and machine code that cannot be "
+                                        "compared with that of") +
                     (known ? " on " : " ") + before.utc.substr(0, 10) + ": " + format_seconds(before.time->median) +
                     " then, " + format_seconds(today.time->median) + " now";
         if (of(today) != of(before)) text += " (" + of(before) + " then; " + of(today) + " now)";

@@ -1,5 +1,3 @@
-#include "app/comparing/regress_cells.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <ostream>
 
-#include "app/screen/comparison.hpp"
+#include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"

@@ -73,7 +73,7 @@ std::unique_ptr<Worker> ArrangementPool::take(const run::RunRequest& request, Cl
 std::vector<model::Device> hand_over_devices(const std::vector<std::string>& selectors, const HandOver& hand_over) {
     std::vector<std::string> troubles;
     auto devices = LocalDevices().devices(selectors, &troubles);
-    hand_over(nlohmann::json(devices).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    hand_over(json_text(nlohmann::json(devices)));
     for (const auto& trouble : troubles) hand_over(trouble);
     return devices;
 }

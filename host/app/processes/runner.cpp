@@ -1,15 +1,25 @@
 #include "app/processes/runner.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
-#include "app/processes/watchdog.hpp"
+#include "app/processes/worker.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
+#include "core/reading.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
@@ -159,6 +169,158 @@ void LocalDevices::build(const std::string& selector, const run::Settings& setti
 std::optional<device::DeviceState> LocalDevices::device_state(const std::string& selector) const {
     const auto known = open_.find(selector);
     return known == open_.end() ? std::nullopt : known->second.device_state();
+}
+
+namespace {
+
+// Prepared beforehand, because a handler may do almost nothing.
+char crash_message[1024], quit_message[1024];
+std::atomic<int> witness_listens = -1;     // the descriptor that tells the witness to say nothing
+alignas(16) char handler_stack[64 << 10];  // a handler for a stack overflow needs another stack
+
+void on_signal(int signal) {
+    const char* message = signal == SIGQUIT ? quit_message : crash_message;
+    [[maybe_unused]] const auto n = write(STDERR_FILENO, message, std::strlen(message));
+    std::raise(signal);  // SA_RESETHAND: the signal's own end
+}
+
+}  // namespace
+
+Watchdog::Watchdog(std::string doing, double seconds, const GiveUp& give_up)
+    : doing_(std::move(doing)), seconds_(seconds), give_up_(give_up), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+    {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+Events Watchdog::watched(const Events& events) {
+    return {[this, &events](std::size_t group, std::size_t index, const model::Record& record, const char* phase) {
+                {
+                    const std::lock_guard lock(mutex_);
+                    const auto [known, is_new] = begun_.try_emplace({group, index});
+                    if (is_new || std::strcmp(phase, "sample") != 0) known->second = record;
+                    current_ = &known->second;
+                    phase_ = phase;
+                }
+                outside([&] { events.begin(group, index, record, phase); });
+            },
+            [this, &events](std::size_t group, std::size_t index, const model::Record& record) {
+                {
+                    const std::lock_guard lock(mutex_);
+                    begun_.erase({group, index});
+                    current_ = nullptr;
+                }
+                outside([&] { events.done(group, index, record); });
+            }};
+}
+
+void Watchdog::outside(const std::function<void()>& work) {
+    inside_ = false;
+    work();
+    ++beat_;
+    inside_ = true;
+}
+
+/// In slices, so that a process that was stopped for a while is not taken for one that hangs.
+void Watchdog::watch() {
+    constexpr int slices = 8;
+    const double slice = seconds_ / slices;
+    std::unique_lock lock(mutex_);
+    auto beat = beat_.load();
+    for (double quiet = 0; quiet < limit();) {
+        if (wake_.wait_for(lock, std::chrono::duration<double>(slice), [&] { return over_; })) return;
+        const auto now = beat_.load();
+        quiet = inside_ && now == beat ? quiet + slice : 0;
+        beat = now;
+    }
+    end_process();
+}
+
+/// --timeout is for kernels that never end, and may be shorter than a driver takes to start.
+double Watchdog::limit() const {
+    constexpr double least_to_start = 10;
+    return current_ ? seconds_ : std::max(seconds_, least_to_start);
+}
+
+void Watchdog::end_process() {
+    int status = 3;
+    if (current_) {
+        status = 1;
+        auto record = *current_;
+        record.status = model::Status::timed_out;
+        record.reason = no_progress(seconds_) + " in phase '" + phase_ + "'";
+        record.samples.clear();
+        try {
+            if (give_up_) give_up_(record);
+        } catch (const std::exception& e) {  // a full disk, say
+            say(e.what());
+        }
+        say(record.id + " on '" + record.device.name + "' shows " + record.reason +
+            ", and cllab cannot stop a driver from inside; `cllab run --isolate` continues with the next cell");
+    } else {
+        say(doing_ + " nothing happened for " + format_significant(limit(), 3) + " s");
+    }
+    EndWitness::dismiss();
+    std::fflush(stderr);
+    remove_own_folder();
+    _exit(status);
+}
+
+void catch_crashes() {
+    stack_t stack{};
+    stack.ss_sp = handler_stack;
+    stack.ss_size = sizeof handler_stack;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT}) sigaction(signal, &action, nullptr);
+}
+
+void describe_crash(const std::string& where, const std::string& advice) {
+    catch_crashes();  // again: LLVM inside a driver takes the handlers over when it compiles
+    std::snprintf(crash_message, sizeof crash_message, "\ncllab: the process crashed %s. %s\n", where.c_str(),
+                  advice.c_str());
+    std::snprintf(quit_message, sizeof quit_message, "\ncllab: ended by SIGQUIT %s. Finished cells are on disk.\n",
+                  where.c_str());
+}
+
+EndWitness::EndWitness(const std::string& where, const std::string& advice) {
+    const auto sentence = "cllab: the process ended " + where + ". " + advice + "\n";
+    if (pipe_.read) witness_ = fork();
+    if (witness_ != 0) {
+        pipe_.read.close();
+        if (witness_ > 0) witness_listens = pipe_.write.number();
+        return;
+    }
+    // From here on this is the witness, which may do almost nothing: the other process has threads.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    pipe_.write.close();
+    char lived;
+    if (::read(pipe_.read.number(), &lived, 1) == 0) {
+        [[maybe_unused]] const auto n = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+    }
+    _exit(0);
+}
+
+EndWitness::~EndWitness() {
+    if (witness_ < 0) return;
+    dismiss();
+    waitpid(witness_, nullptr, 0);
+}
+
+void EndWitness::dismiss() {
+    if (const int listens = witness_listens.exchange(-1); listens >= 0) {
+        [[maybe_unused]] const auto n = ::write(listens, "", 1);
+    }
 }
 
 }  // namespace cllab::app

@@ -36,8 +36,6 @@ std::shared_ptr<Position> shared_position() {
     return {new (page) Position, [](Position* position) { munmap(position, sizeof(Position)); }};
 }
 
-std::string text_of(const Message& message) { return message.dump(-1, ' ', false, Message::error_handler_t::replace); }
-
 /// Takes the first line out of the buffer; false when there is none.
 bool take_line(std::string& buffer, std::string& line) {
     const auto end = buffer.find('\n');
@@ -95,7 +93,7 @@ void Link::send_line(const std::string& text) {
     if (!write_line(descriptor_, text)) _exit(3);
 }
 
-void Link::send(const Message& message) { send_line(text_of(message)); }
+void Link::send(const Message& message) { send_line(json_text(message)); }
 
 Message Link::receive() {
     std::string line;
@@ -119,7 +117,7 @@ Worker::Worker(const Work& work) : position_(shared_position()) {
     socket_ = std::move(sockets.ours);
 }
 
-bool Worker::tell(const Message& message) { return write_line(socket_.number(), text_of(message)); }
+bool Worker::tell(const Message& message) { return write_line(socket_.number(), json_text(message)); }
 
 Worker::Event Worker::poll(std::string& line, double seconds) {
     if (interrupted() && !interrupted_) {

@@ -14,12 +14,14 @@
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/processes/watchdog.hpp"
+#include "app/processes/runner.hpp"
 #include "app/running/cross_check.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/warning.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/table.hpp"
@@ -136,7 +138,7 @@ private:
         say_doing("");
         sink_.take(record);
         baseline_.take(record, &cell);
-        progress_.finished();
+        progress_.finished(record);
         listener_.done(cell, index, record);
         dumped_.take(cell, record);
         if (plan_.paired) sides_.at(group).at(index) = record;
@@ -187,14 +189,15 @@ private:
     void print_pages() const {
         const auto& asked = plan_.options;
         if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty() && asked.png.empty()) return;
-        std::vector<std::string> verdicts;
+        std::vector<std::string> verdicts, lines;
         for (const auto& pairs : pairs_)
             for (const auto& pair : pairs)
                 if (pair.comparison) {
                     const auto words = report::comparison_text(*pair.comparison);
                     verdicts.push_back(words.substr(0, words.find('\n')));
+                    lines.push_back(report::comparison_json(*pair.comparison));
                 }
-        write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts);
+        write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts, lines);
     }
 
     void print() {
@@ -211,7 +214,38 @@ private:
         if (plan_.options.timings) plan_.timings->print(phases_of(sink_.records()));
     }
 
+    /// What a run with --strict does not accept, by names.
+    std::vector<std::string> uncertain() const {
+        std::vector<std::string> out;
+        for (const auto& pairs : pairs_)
+            for (const auto& pair : pairs)
+                if (!pair.comparison || pair.comparison->judgement.verdict == model::Verdict::undecided)
+                    out.push_back(pair.left.id + " against " + pair.right.id + " is undecided");
+        using model::Warning;
+        for (const auto& r : sink_.records())
+            for (const auto w : {Warning::few_cores, Warning::throttled, Warning::not_settled, Warning::noise_floor})
+                if (r.time && (!r.time->has_interval() || model::warns(r, w))) add_once(out, r.id + " is disturbed");
+        if (plan_.paired) return out;
+        const auto grid = report::device_grid(model::rows_of(sink_.records()), {}, {});
+        for (const auto& family : grid.families)
+            for (const auto& group : family.groups)
+                for (std::size_t d = 0; d < grid.devices.size(); ++d) {
+                    const auto timed = report::fastest_first(group, d);
+                    if (timed.size() > 1 && !timed.front()->rank.fastest)
+                        add_once(out, family.name + " has no fastest variant");
+                }
+        return out;
+    }
+
     int status() const {
+        const int out = status_of_cells();
+        const auto open = plan_.options.strict && out == 0 ? uncertain() : std::vector<std::string>();
+        if (open.empty()) return out;
+        say("--strict: " + first_few(open, 4, std::identity()));
+        return 5;
+    }
+
+    int status_of_cells() const {
         if (!lost_.empty()) return 3;
         const bool troubled = std::ranges::any_of(pairs_, [](const auto& pairs) {
             return std::ranges::any_of(pairs,

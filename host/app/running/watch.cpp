@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/hash.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "run/kernel_source.hpp"
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/code/isa_code.hpp"
-#include "app/screen/comparison.hpp"
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
@@ -17,10 +16,9 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/source_lines.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 #include "report/records/json.hpp"
 
 namespace cllab::app {

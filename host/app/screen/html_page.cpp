@@ -20,6 +20,7 @@
 #include "json/read.hpp"
 #include "model/registry.hpp"
 #include "report/records/joined.hpp"
+#include "report/table/comparison.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {
@@ -148,6 +149,7 @@ Page page_of(const std::vector<model::Record>& records, const std::vector<portra
     const auto points = portrait::points_of_curves(conclusions);
     for (const auto& record : records) page.in_curve.push_back(points.contains(&record));
     page.explanations = report::explanations_of(records, lines);
+    std::ranges::copy_if(lines, std::back_inserter(page.comparisons), report::is_comparison);
     add_portraits(page);
     return page;
 }
@@ -226,8 +228,7 @@ void write_pages(const Outputs& outputs, const FileOptions& files, const std::ve
     }
     if (auto* markdown = outputs.file("--markdown")) {
         std::ostringstream out;
-        report::print_markdown(out, model::rows_of(records), verdicts,
-                               picture_of(outputs, files), may_be_auto);
+        report::print_markdown(out, model::rows_of(records), verdicts, picture_of(outputs, files), may_be_auto);
         markdown->whole(out.str());
     }
 }

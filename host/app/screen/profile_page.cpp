@@ -13,6 +13,7 @@
 #include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "json/read.hpp"
 #include "model/result.hpp"
 #include "report/table/columns.hpp"
 
@@ -187,7 +188,7 @@ std::string profile_json(const Profile& profile) {
                      {"figures", figures},
                      {"absent", absent},
                      {"curves", curves}};
-    return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+    return json_text(out, 2);
 }
 
 }  // namespace cllab::app

@@ -22,21 +22,25 @@ std::string about(double seconds) {
 
 }  // namespace
 
-std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device,
-                          const std::string& phase, double elapsed) {
-    auto out = "[" + std::to_string(done + 1) + "/" + std::to_string(cells) + "] " + id + " on " + printable(device) +
-               ": " + phase;
-    if (done > 0 && done < cells)
-        out += ", about " + about(elapsed / static_cast<double>(done) * static_cast<double>(cells - done)) + " left";
+std::string progress_line(std::size_t done, std::size_t begun, std::size_t cells, const std::string& id,
+                          const std::string& device, const std::string& phase, double elapsed) {
+    constexpr double worth_it = 10;
+    auto out = fmt::format("[{} of {} done] {} on {}: {}", done, cells, id, printable(device), phase);
+    // Cells of one comparison are built and verified one by one, and sampled together.
+    const double part = (static_cast<double>(done) + static_cast<double>(begun) / 2) / static_cast<double>(cells);
+    if (part > 0 && part < 1 && elapsed / part > worth_it)
+        out += ", about " + about(elapsed / part - elapsed) + " left";
     return out;
 }
 
 void Progress::phase(const model::Record& record, const char* phase) {
     const auto now = Clock::now();
+    if (phase == std::string_view("sample")) sampled_.insert({record.id, record.point});
     if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     last_id_ = record.id;
-    say_doing(progress_line(done_, cells_, record.id, record.device.name, phase, seconds_since(start_)));
+    say_doing(
+        progress_line(done_, sampled_.size(), cells_, record.id, record.device.name, phase, seconds_since(start_)));
 }
 
 void Timings::print(const Phases& of_cells) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/screen/streams.hpp"
@@ -12,10 +14,10 @@
 
 namespace cllab::app {
 
-/// "[3/13] pitch_short8 on NVIDIA H200: sample, about 40 s left". The time left is that of the cells done so far for
-/// the others; without one there is none.
-std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device,
-                          const std::string& phase, double elapsed);
+/// "[3 of 13 done] pitch_short8 on NVIDIA H200: sample, about 40 s left". The time left is that of the cells so far for
+/// the others, where all of them take more than ten seconds; one that is sampled, of `begun`, is half of one.
+std::string progress_line(std::size_t done, std::size_t begun, std::size_t cells, const std::string& id,
+                          const std::string& device, const std::string& phase, double elapsed);
 
 /// On stderr when that is a terminal, else nothing.
 class Progress {
@@ -23,10 +25,14 @@ public:
     explicit Progress(std::size_t cells) : cells_(cells) {}
     ~Progress() { say_doing(""); }
     void phase(const model::Record& record, const char* phase);
-    void finished() { ++done_; }
+    void finished(const model::Record& record) {
+        ++done_;
+        sampled_.erase({record.id, record.point});
+    }
 
 private:
     std::size_t cells_, done_ = 0;
+    std::set<std::pair<std::string, model::PointValues>> sampled_;  ///< and not done
     std::string last_id_;
     const Clock::time_point start_ = Clock::now();
     Clock::time_point last_{};

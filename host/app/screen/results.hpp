@@ -2,6 +2,7 @@
 // with the code from their dumps and the profiles beside these; --markdown, --svg and --png: its table and its chart.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <iosfwd>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/html/page.hpp"
@@ -58,5 +60,21 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
 inline constexpr std::size_t most_cards = 60;  ///< of the page: different codes
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);
+
+// Two variants side by side: what the compiler made of them, and one loop of each aligned.
+/// A part of a cell's code, for people.
+struct CodePart {
+    std::string place;
+    inspect::Counts counts;
+    std::vector<inspect::Instruction> body;
+};
+/// The loop with the most work, or all of the code where it has none (FunctionStats::shown).
+CodePart shown_part(const inspect::FunctionStats& stats);
+CodePart hot_part(HotBody body);
+
+/// Registers, spills, counts of what is hot on both sides where that is known, else of one iteration of the loops shown
+/// (FunctionStats::shown), and the two bodies aligned; for a terminal with colours. `columns`: of the aligned lines,
+/// which are cut; 0: the left side at 44, the right one whole.
+std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns = 0);
 
 }  // namespace cllab::app

@@ -1,18 +1,26 @@
 #include "count/plugin/code.hpp"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "core/table.hpp"
 #include "count/called.hpp"
+#include "count/plugin/oclgrind.hpp"
 
 namespace cllab::count {
 namespace {
@@ -305,6 +313,162 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
 std::uint32_t Code::incoming(const Instruction& phi, const llvm::BasicBlock* from) const {
     const auto index = llvm::cast<llvm::PHINode>(phi.llvm)->getBasicBlockIndex(from);
     return index < 0 ? no_number : operands_[phi.operands + static_cast<std::uint32_t>(index)];
+}
+
+namespace {
+
+/// The address of an access to one element of a vector, else nothing.
+const llvm::GetElementPtrInst* element_of(const llvm::Instruction& access) {
+    const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&access));
+    if (!address || address->getNumIndices() < 2 || !llvm::isa<llvm::ConstantInt>(*std::prev(address->idx_end())))
+        return nullptr;
+    const std::vector<llvm::Value*> of_vector(address->idx_begin(), std::prev(address->idx_end()));
+    const auto* type = llvm::GetElementPtrInst::getIndexedType(address->getSourceElementType(), of_vector);
+    return type && type->isVectorTy() ? address : nullptr;
+}
+
+const llvm::Instruction* access_before(const llvm::Instruction& instruction) {
+    const auto* out = instruction.getPrevNode();
+    while (out && !out->mayReadOrWriteMemory()) out = out->getPrevNode();
+    return out;
+}
+
+bool of_one_vector(const llvm::Instruction& a, const llvm::Instruction& b) {
+    const auto *one = element_of(a), *other = element_of(b);
+    return one && other && one->getNumOperands() == other->getNumOperands() &&
+           std::equal(one->op_begin(), std::prev(one->op_end()), other->op_begin());
+}
+
+/// Whether it stores an element behind a store of what is constant of the vector.
+bool completes(const llvm::Instruction& instruction) {
+    const auto* before = access_before(instruction);
+    if (!before || !llvm::isa<llvm::StoreInst>(before) || !llvm::isa<llvm::StoreInst>(instruction)) return false;
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(before->getOperand(0));
+    return (element_of(instruction) && constant && constant->containsUndefOrPoisonElement()) ||
+           (of_one_vector(instruction, *before) && completes(*before));
+}
+
+}  // namespace
+
+std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
+    using Block = const llvm::BasicBlock*;
+    llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));  // which asks for one that it could change
+    const llvm::LoopInfo loops(dominators);
+    // In how many of the loops around `block` the other one is.
+    const auto stays = [&](Block block, Block other) {
+        const auto* loop = loops.getLoopFor(block);
+        while (loop && !loop->contains(other)) loop = loop->getParentLoop();
+        return loop ? loop->getLoopDepth() : 0;
+    };
+    std::set<Block> seen;
+    std::vector<Block> left;
+    // Depth first: what leaves a loop is visited first, and so is left first and comes last.
+    const std::function<void(Block)> visit = [&](Block block) {
+        if (!seen.insert(block).second) return;
+        std::vector<Block> next(llvm::succ_begin(block), llvm::succ_end(block));
+        std::stable_sort(next.begin(), next.end(), [&](Block a, Block b) { return stays(block, a) < stays(block, b); });
+        for (const auto one : next) visit(one);
+        left.push_back(block);
+    };
+    visit(&function.getEntryBlock());
+    return {left.rbegin(), left.rend()};
+}
+
+bool goes_on(const llvm::Instruction& instruction) {
+    if (completes(instruction)) return true;
+    const auto* before = access_before(instruction);
+    if (!before || before->getOpcode() != instruction.getOpcode() || !of_one_vector(instruction, *before)) return false;
+    const auto number = [](const llvm::Instruction& access) {
+        return llvm::cast<llvm::ConstantInt>(*std::prev(element_of(access)->idx_end()))->getSExtValue();
+    };
+    return llvm::isa<llvm::LoadInst>(instruction) || number(instruction) == number(*before) + 1;
+}
+
+// Functions of LLVM that clang makes of ordinary text, as a rotation of shifts. Oclgrind 21.10 does not know them, and
+// refuses a kernel that has one.
+namespace {
+
+/// The operands of one element, zero above their `bits`.
+struct Operands {
+    std::uint64_t a = 0, b = 0, c = 0;
+    unsigned bits = 0;
+
+    std::int64_t signed_a() const { return llvm::SignExtend64(a, bits); }
+    std::int64_t signed_b() const { return llvm::SignExtend64(b, bits); }
+    std::int64_t most() const { return llvm::maxIntN(bits); }
+    std::int64_t least() const { return llvm::minIntN(bits); }
+};
+
+template <std::uint64_t Of(const Operands&)>
+void each_element(oclgrind::WorkItem* item, const llvm::CallInst* call, const std::string&, const std::string&,
+                  oclgrind::TypedValue& result, void*) {
+    oclgrind::TypedValue given[3];
+    const unsigned number = std::min(call->arg_size(), 3u);
+    for (unsigned i = 0; i < number; ++i) given[i] = item->getOperand(call->getArgOperand(i));
+    const auto at = [&](unsigned operand, unsigned element) -> std::uint64_t {
+        if (operand >= number) return 0;
+        return given[operand].getUInt(given[operand].num > 1 ? element : 0);  // a flag is one for all
+    };
+    const unsigned bits = call->getType()->getScalarSizeInBits();
+    for (unsigned i = 0; i < result.num; ++i) result.setUInt(Of({at(0, i), at(1, i), at(2, i), bits}), i);
+}
+
+/// The upper half of a:b shifted left by c.
+std::uint64_t funnel_left(const Operands& o) {
+    const auto by = o.c % o.bits;
+    return by == 0 ? o.a : o.a << by | o.b >> (o.bits - by);
+}
+/// The lower half of a:b shifted right by c.
+std::uint64_t funnel_right(const Operands& o) {
+    const auto by = o.c % o.bits;
+    return by == 0 ? o.b : o.b >> by | o.a << (o.bits - by);
+}
+std::uint64_t absolute(const Operands& o) { return o.signed_a() < 0 ? -o.a : o.a; }
+std::uint64_t ones(const Operands& o) { return llvm::countPopulation(o.a); }
+std::uint64_t leading_zeros(const Operands& o) { return llvm::countLeadingZeros(o.a) - (64 - o.bits); }
+std::uint64_t trailing_zeros(const Operands& o) { return std::min(llvm::countTrailingZeros(o.a), o.bits); }
+std::uint64_t reversed(const Operands& o) { return llvm::reverseBits(o.a) >> (64 - o.bits); }
+std::uint64_t add_unsigned(const Operands& o) {
+    const auto most = llvm::maxUIntN(o.bits);
+    return o.a > most - o.b ? most : o.a + o.b;
+}
+std::uint64_t subtract_unsigned(const Operands& o) { return o.a < o.b ? 0 : o.a - o.b; }
+std::uint64_t add_signed(const Operands& o) {
+    const auto a = o.signed_a(), b = o.signed_b();
+    if (b > 0 && a > o.most() - b) return static_cast<std::uint64_t>(o.most());
+    if (b < 0 && a < o.least() - b) return static_cast<std::uint64_t>(o.least());
+    return static_cast<std::uint64_t>(a + b);
+}
+std::uint64_t subtract_signed(const Operands& o) {
+    const auto a = o.signed_a(), b = o.signed_b();
+    if (b < 0 && a > o.most() + b) return static_cast<std::uint64_t>(o.most());
+    if (b > 0 && a < o.least() + b) return static_cast<std::uint64_t>(o.least());
+    return static_cast<std::uint64_t>(a - b);
+}
+
+void nothing(oclgrind::WorkItem*, const llvm::CallInst*, const std::string&, const std::string&, oclgrind::TypedValue&,
+             void*) {}
+
+}  // namespace
+
+void teach_intrinsics() {
+    using Handler = decltype(oclgrind::BuiltinFunction::func);
+    static constexpr std::pair<const char*, Handler> all[]{{"llvm.fshl.", each_element<funnel_left>},
+                                                           {"llvm.fshr.", each_element<funnel_right>},
+                                                           {"llvm.abs.", each_element<absolute>},
+                                                           {"llvm.ctpop.", each_element<ones>},
+                                                           {"llvm.ctlz.", each_element<leading_zeros>},
+                                                           {"llvm.cttz.", each_element<trailing_zeros>},
+                                                           {"llvm.bitreverse.", each_element<reversed>},
+                                                           {"llvm.uadd.sat.", each_element<add_unsigned>},
+                                                           {"llvm.usub.sat.", each_element<subtract_unsigned>},
+                                                           {"llvm.sadd.sat.", each_element<add_signed>},
+                                                           {"llvm.ssub.sat.", each_element<subtract_signed>},
+                                                           {"llvm.experimental.noalias.scope.decl", nothing}};
+    auto& known = oclgrind::workItemPrefixBuiltins;
+    for (const auto& [name, does] : all)
+        if (std::ranges::find(known, name, [](const auto& entry) { return entry.first; }) == known.end())
+            known.emplace_back(name, oclgrind::BuiltinFunction(does, nullptr));
 }
 
 }  // namespace cllab::count

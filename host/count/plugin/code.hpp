@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "count/wave/chain.hpp"
-#include "count/wave/replay.hpp"
+#include "count/wave/requests.hpp"
 #include "model/counts.hpp"
 
 namespace llvm {
@@ -103,7 +103,7 @@ private:
     std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
 };
 
-// Where an instruction stands among others, as far as waves and accesses depend on it: code_order.cpp.
+// Where an instruction stands among others, as far as waves and accesses depend on it.
 
 /// Blocks so laid out that lanes of a wave that wait for each other meet: a block stands before what follows it, and a
 /// loop's blocks before what follows the loop.

@@ -57,7 +57,7 @@ private:
 ///   CLLAB_TOUCHED_INSTRUCTIONS  after so many the launch ends
 std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* context, const std::string& file);
 
-/// Adds to the Oclgrind of this process functions of LLVM that it lacks (intrinsics.cpp).
+/// Adds to the Oclgrind of this process functions of LLVM that it lacks.
 void teach_intrinsics();
 
 /// Before a launch: integers of the program that the simulator would compute wrongly become others.

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <ranges>
+#include <utility>
 
 namespace cllab::count {
 namespace {
@@ -138,6 +143,137 @@ void Requests::end_group() {
     launch.most_on_address[local] = launch.most_in_group[local];
     for (auto& map : in_group_) map.clear();
     group = {};
+}
+
+namespace {
+
+using Lanes = std::vector<Lane*>;
+
+/// The lanes that go on together, and the segment that they execute; no lanes at the end.
+std::uint32_t choose(std::span<Lane> lanes, Lanes& together) {
+    together.clear();
+    std::pair<unsigned, std::uint32_t> best{};
+    for (auto& lane : lanes) {
+        if (lane.at == lane.trace.size()) continue;
+        const std::pair here{lane.depth, lane.trace[lane.at]};
+        const bool ahead =
+            together.empty() || here.first > best.first || (here.first == best.first && here.second < best.second);
+        if (ahead) {
+            together.clear();
+            best = here;
+        }
+        if (here == best) together.push_back(&lane);
+    }
+    return best.second;
+}
+
+/// The first accesses of all lanes are one request, then the second ones.
+void ask(const Lanes& together, std::uint32_t instruction, std::vector<Access>& accesses, Requests& requests) {
+    for (bool first = true;; first = false) {
+        accesses.clear();
+        for (auto* lane : together) {
+            if (lane->access == lane->accesses.size()) continue;
+            const auto& next = lane->accesses[lane->access];
+            if (next.instruction != instruction || next.first != first) continue;
+            accesses.push_back(next);
+            ++lane->access;
+        }
+        if (accesses.empty()) return;
+        requests.request(accesses);
+    }
+}
+
+}  // namespace
+
+void replay(std::span<Lane> lanes, std::span<const Segment> segments, SegmentCounts& counts, Requests& requests) {
+    counts.by_lanes.resize(segments.size());
+    counts.by_waves.resize(segments.size());
+    for (auto& lane : lanes) lane.at = lane.access = 0;
+    Lanes together;
+    std::vector<Access> accesses;
+    for (auto number = choose(lanes, together); !together.empty(); number = choose(lanes, together)) {
+        const auto& segment = segments[number];
+        counts.by_lanes[number] += together.size();
+        ++counts.by_waves[number];
+        for (const auto instruction : segment.memory) ask(together, instruction, accesses, requests);
+        for (auto* lane : together) {
+            ++lane->at;
+            if (segment.calls) ++lane->depth;
+            if (segment.returns && lane->depth > 0) --lane->depth;
+        }
+    }
+    for (auto& lane : lanes) {
+        lane.trace.clear();
+        lane.accesses.clear();
+    }
+}
+
+namespace {
+
+/// The 97.5 % quantile of Student's t, to 1 % from two degrees of freedom on (Abramowitz and Stegun, 26.7.5).
+double student(double freedom) {
+    if (freedom < 2) return 12.706;
+    if (freedom < 3) return 4.303;
+    constexpr double x = 1.959964, cube = x * x * x, fifth = cube * x * x, seventh = fifth * x * x;
+    return x + (cube + x) / (4 * freedom) + (5 * fifth + 16 * cube + 3 * x) / (96 * freedom * freedom) +
+           (3 * seventh + 19 * fifth + 17 * cube - 15 * x) / (384 * freedom * freedom * freedom);
+}
+
+}  // namespace
+
+double confidence(std::span<const double> drawn, double population) {
+    const auto n = static_cast<double>(drawn.size());
+    if (n >= population) return 0;
+    if (n < 2) return std::numeric_limits<double>::infinity();
+    const double mean = std::accumulate(drawn.begin(), drawn.end(), 0.0) / n;
+    double squares = 0;
+    for (const double x : drawn) squares += (x - mean) * (x - mean);
+    return student(n - 1) * std::sqrt(squares / (n - 1) / n * (1 - n / population));
+}
+
+void GroupSample::begin(std::uint64_t groups, std::size_t most) {
+    *this = {};
+    groups_ = groups;
+    most_ = most;
+}
+
+std::vector<std::uint64_t> GroupSample::next() {
+    if (counted_ < certain()) {
+        std::vector<std::uint64_t> out{0, groups_ - 1, groups_ / 2};
+        out.resize(certain());
+        return out;
+    }
+    if (drawn_.size() >= pairs() || counted_ >= most_) return {};
+    std::uint64_t pair = 0;
+    do pair = 1 + random_() % pairs();
+    while (!drawn_.insert(pair).second);
+    return {pair, groups_ - 1 - pair};
+}
+
+void GroupSample::counted(const std::array<double, watched>& amounts) {
+    const bool begins = counted_ >= certain() && (counted_ - certain()) % 2 == 0;
+    for (std::size_t i = 0; i < watched; ++i) {
+        all_[i] += amounts[i];
+        if (counted_ < certain()) continue;
+        if (begins)
+            of_pair_[i].push_back(amounts[i]);
+        else
+            of_pair_[i].back() += amounts[i];
+    }
+    ++counted_;
+}
+
+bool GroupSample::is_enough(bool all_code_ran) const {
+    // So few pairs that are alike leave 5 % of the others free to differ (0.95^59 < 0.05).
+    constexpr std::size_t least_pairs = 59;
+    constexpr double narrow = 0.01;
+    const auto number = static_cast<double>(of_pair_[0].size()), of = static_cast<double>(pairs());
+    if (number >= of) return true;
+    if (of_pair_[0].size() < least_pairs || !all_code_ran) return false;
+    return std::ranges::all_of(std::views::iota(std::size_t{0}, watched), [&](std::size_t i) {
+        const double mean = all_[i] / static_cast<double>(counted_);
+        return confidence(of_pair_[i], of) <= narrow * 2 * mean;
+    });
 }
 
 }  // namespace cllab::count

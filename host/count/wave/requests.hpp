@@ -2,11 +2,14 @@
 // simulator here, so that the arithmetic is tested alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <random>
+#include <set>
 #include <span>
 #include <vector>
 
-#include "count/wave/flat_map.hpp"
+#include "count/wave/chain.hpp"
 
 namespace cllab::count {
 
@@ -74,6 +77,76 @@ private:
     FlatMap<std::uint8_t> sectors_, lines_;
     FlatMap<std::uint64_t> bytes_;  ///< a bit of each, by 64
     FlatMap<std::uint32_t> in_group_[4], in_launch_[4];
+};
+
+// What a wave executes, from what its lanes executed one by one.
+//
+// A simulator runs one work-item after the other; a wave runs them together. Lanes that went different ways meet again:
+// of those that wait, the ones furthest back in the order of the code go on, and those in a called function before
+// those behind the call. That is how the hardware of structured code behaves, also for loops in loops whose trip counts
+// differ from lane to lane, where the k-th execution of an instruction by one lane need not be beside the k-th of
+// another.
+/// Instructions that are executed one after the other: a block, or a piece of one between calls and barriers. Lower
+/// numbers come first in the order of the code.
+struct Segment {
+    std::uint32_t weight = 0;             ///< instructions of one lane that a device would issue
+    bool calls = false, returns = false;  ///< at its end
+    bool ends_at_barrier = false;
+    std::vector<std::uint32_t> memory{};        ///< instructions that may access memory, in their order
+    std::vector<std::uint32_t> instructions{};  ///< all of them
+};
+
+struct Lane {
+    std::vector<std::uint32_t> trace;  ///< segments in the order of their execution
+    std::vector<Access> accesses;      ///< likewise
+    unsigned depth = 0;                ///< calls that it is in at the end of what was replayed
+    std::size_t at = 0, access = 0;    ///< replayed so far
+};
+
+/// How often a group's lanes and waves executed each segment.
+struct SegmentCounts {
+    std::vector<std::uint64_t> by_lanes, by_waves;
+};
+
+/// Replays and empties what the lanes of one wave hold.
+void replay(std::span<Lane> lanes, std::span<const Segment> segments, SegmentCounts& counts, Requests& requests);
+
+// Which groups of a launch are counted, and how many.
+//
+// The first, the last and the middle group are counted always, each for itself: borders are unlike the rest. The others
+// are drawn as pairs: one group and its mirror image from the other end of the launch. Where work grows linearly from
+// group to group, each pair has the mean. Pairs are drawn at random without replacement until the 95 % confidence
+// interval of every watched mean is narrow. `confidence` says what an interval is.
+/// Groups that are counted always, of so many.
+inline std::uint64_t certain_groups(std::uint64_t groups) { return groups < 3 ? groups : 2 + groups % 2; }
+
+/// Half of the 95 % confidence interval of the mean of `population` values, from `drawn`, a sample without replacement:
+/// Student's t with finite-population correction. Infinite if fewer than two of several values were drawn.
+double confidence(std::span<const double> drawn, double population);
+
+class GroupSample {
+public:
+    static constexpr std::size_t watched = 5;
+
+    /// `most`: groups to be counted at most.
+    void begin(std::uint64_t groups, std::size_t most);
+    /// The groups to be counted next, by number; none where all or enough are.
+    std::vector<std::uint64_t> next();
+    /// What the next of them was found to do.
+    void counted(const std::array<double, watched>& amounts);
+    std::size_t certain() const { return certain_groups(groups_); }
+    /// Whether the intervals are narrow. `all_code_ran`: no work can be in code that was not seen.
+    bool is_enough(bool all_code_ran) const;
+
+private:
+    std::uint64_t pairs() const { return (groups_ - certain()) / 2; }
+
+    std::uint64_t groups_ = 0;
+    std::size_t most_ = 0, counted_ = 0;
+    std::mt19937_64 random_;
+    std::set<std::uint64_t> drawn_;
+    std::array<double, watched> all_{};                 ///< sums over the counted groups
+    std::array<std::vector<double>, watched> of_pair_;  ///< by pair
 };
 
 }  // namespace cllab::count

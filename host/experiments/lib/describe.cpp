@@ -1,5 +1,6 @@
 #include "experiments/lib/describe.hpp"
 
+#include "core/kernel_text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 
@@ -129,16 +130,19 @@ Experiment described(const std::string& family, std::string_view text) {
                            : !out.variants.empty() ? set_property(out.variants.back(), key, value)
                            : !out.axes.empty()     ? set_property(out.axes.back(), key, value)
                                                    : false;
-        if (!known) throw Error(Blame::usage, family, ".txt: '", key, "' is no word of a family's description here");
+        if (!known) throw Error(Blame::usage, family, ".cl: '", key, "' is no word of a family's description here");
     }
-    if (out.question.empty()) throw Error(Blame::usage, "the text of family '", family, "' has no question");
+    if (out.question.empty())
+        throw Error(Blame::usage, "cl/", family, ".cl has no comment /* family */ with a question");
     for (auto& axis : out.axes) axis.may_be_auto = std::ranges::find(axis.values, "auto") != axis.values.end();
     return out;
 }
 
-Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&)) {
-    auto out = described(name, embedded_description(name));
+Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&), Results results) {
+    auto out = described(name, family_parts(embedded_kernel(name)).second);
     out.setup = setup;
+    out.metrics = std::move(results.metrics);
+    out.conclude = std::move(results.conclude);
     return out;
 }
 

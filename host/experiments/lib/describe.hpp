@@ -1,4 +1,4 @@
-// What a family is: its question, axes and variants from the text beside its file, and what makes its cells.
+// What a family is: its question, axes and variants from the last comment of its .cl, and what makes its cells.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/params.hpp"
@@ -24,14 +25,20 @@ bool is_one_of(std::string_view name, const Names& names) {
 /// another word.
 Experiment described(const std::string& family, std::string_view text);
 
-/// The Experiment that host/experiments/<name>.txt describes, of cells that `setup` makes.
-Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&));
+/// What a family's cells say beside their times.
+struct Results {
+    std::vector<Metric> metrics{};
+    decltype(Experiment::conclude) conclude{};
+};
+
+/// The Experiment that cl/<name>.cl describes, of cells that `setup` makes.
+Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&), Results results = {});
 /// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, by the device and
 /// the variant's name or by the whole request; `setup` makes a cell of what they are.
 template <typename Shape>
 Experiment family(const std::string& name, const std::function<Shape(const Request&, Params&)>& shape,
-                  Setup (*setup)(const Request&, const Shape&)) {
-    auto out = family(name, nullptr);
+                  Setup (*setup)(const Request&, const Shape&), Results results = {}) {
+    auto out = family(name, nullptr, std::move(results));
     out.resolve = [shape](const Request& request, Params& params) { shape(request, params); };
     out.setup = [shape, setup](const Request& request, Params& params) {
         return setup(request, shape(request, params));
@@ -40,11 +47,11 @@ Experiment family(const std::string& name, const std::function<Shape(const Reque
 }
 template <typename Shape>
 Experiment family(const std::string& name, Shape (*shape)(const Device&, const std::string& variant, Params&),
-                  Setup (*setup)(const Request&, const Shape&)) {
+                  Setup (*setup)(const Request&, const Shape&), Results results = {}) {
     return family<Shape>(
         name,
         [shape](const Request& request, Params& params) { return shape(request.device, request.variant.name, params); },
-        setup);
+        setup, std::move(results));
 }
 
 }  // namespace cllab::model::lib

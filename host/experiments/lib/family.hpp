@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/setups.hpp"

@@ -169,11 +169,6 @@ inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
     for (auto& finding : more) out.push_back(std::move(finding));
 }
 
-/// The variants of bandwidth that move each byte of their buffers once.
-inline const std::vector<std::string> bandwidth_streams{"copy", "batch", "read", "write", "triad"};
-/// What the curves of bandwidth say: the rates of its streams, of the levels in between and of places in memory.
-std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Device& device);
-
 /// Work-groups of fma for a load in percent of the compute units that the driver reports, at least one.
 std::size_t groups_for(double load_percent, const Device& device);
 /// What the curves of fma say: latencies, in cycles where the clock is known, peak rates, loop and fetch cost, compute

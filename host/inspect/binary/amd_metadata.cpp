@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "inspect/binary/elf.hpp"
+#include "inspect/binary/binary.hpp"
 #include "json/read.hpp"
 
 namespace cllab::inspect {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,5 +73,39 @@ std::vector<std::string> kernel_names(ByteSpan binary);
 /// Functions and variables that a program for Intel's GPUs names and does not hold. Empty for any other binary. Never
 /// throws.
 std::vector<std::string> undefined_symbols(ByteSpan binary);
+
+// Little-endian ELF32 and ELF64 read from memory: header, sections and symbols, nothing more. Layout after the
+// System V gABI, chapters 4 and 5.
+struct ElfSection {
+    std::string_view name;
+    std::uint32_t type = 0, link = 0, info = 0;
+    std::uint64_t address = 0;
+    ByteSpan data;  ///< empty for SHT_NOBITS and for a section that lies outside the file
+};
+
+struct ElfSymbol {
+    std::string_view name;
+    std::uint64_t value = 0, size = 0;  ///< value: virtual address, or offset in the section of a relocatable file
+    std::size_t section = 0;            ///< index of the section that holds it; one of no section where it is in none
+};
+
+struct Elf {
+    bool is64 = false;
+    std::uint16_t type = 0, machine = 0;
+    std::uint32_t flags = 0;
+    std::uint64_t bytes = 0;  ///< that the file has if nothing is missing of what its headers name
+    std::vector<ElfSection> sections;
+    std::vector<ElfSymbol> symbols;  ///< of .symtab, else of .dynsym
+
+    const ElfSection* section(std::string_view name) const;
+    const ElfSymbol* symbol(std::string_view name) const;
+};
+
+/// True when the first four bytes are the ELF magic number.
+bool has_elf_magic(ByteSpan file);
+
+/// Nothing when the header is not that of a little-endian ELF file. Sections and symbols that cannot be read are left
+/// out, so a truncated file still tells its machine. The result points into `file`.
+std::optional<Elf> read_elf(ByteSpan file);
 
 }  // namespace cllab::inspect

@@ -10,7 +10,6 @@
 
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
-#include "inspect/binary/elf.hpp"
 #include "model/axes.hpp"
 #include "model/result.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "inspect/binary/elf.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/code/code.hpp"
 
 namespace cllab::inspect {

@@ -1,8 +1,8 @@
-#include "inspect/code/cfg.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -1,12 +1,17 @@
 // Machine code as data: instructions with their flow, read from the text that a disassembler printed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 
@@ -90,5 +95,91 @@ std::string cut_function(const std::string& listing, const std::string& function
 
 /// The .text.<function> section of a listing by nvdisasm, or the "Function : <function>" block of one by cuobjdump.
 std::string cut_sass(const std::string& listing, const std::string& function);
+
+// Control-flow graph of a function and its natural loops (Aho, Lam, Sethi and Ullman, 9.6; dominators after Cooper,
+// Harvey and Kennedy 2001).
+struct Block {
+    std::size_t first = 0, end = 0;  ///< instructions [first, end)
+    std::vector<std::size_t> successors;
+    std::vector<std::size_t> loops{};  ///< around it, outermost first
+};
+
+struct Loop {
+    std::size_t header = 0;           ///< block
+    std::vector<std::size_t> blocks;  ///< ascending, with those of inner loops
+    int parent = -1;                  ///< index of the loop around this one
+    unsigned depth = 1;               ///< 1 is outermost
+};
+
+struct FlowGraph {
+    std::vector<Block> blocks;
+    std::vector<std::size_t> reached;  ///< blocks that the first leads to, ascending
+    std::vector<Loop> loops;           ///< by address of the header, outer before inner
+    unsigned irreducible_edges = 0;  ///< jumps back into the middle of a cycle: a loop with two entries, not in `loops`
+};
+
+/// Only code reachable from the first instruction makes loops, so the padding behind a kernel never does.
+FlowGraph analyse_flow(const Function& function);
+
+// Instruction counts of a function and of each of its loops.
+struct InstructionSet;
+
+struct Counts {
+    unsigned instructions = 0;  ///< without padding
+    std::uint64_t bytes = 0;
+    std::map<std::string, unsigned> classes, memory;
+    std::map<std::string, unsigned> marks;  ///< by InstructionSet::marks: "v", "s", "reuse"
+    unsigned work = 0;                      ///< sum of Class::work
+    unsigned mark(const std::string& key) const;
+    void add(const InstructionSet& isa, const Instruction& instruction);
+};
+
+/// A block with the counts of its instructions and the loops around it; how hot it is, is not said.
+model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
+                              const Block& block);
+/// Address behind instruction `i`. Where the text does not say how long it is, only its first byte is its own: samples
+/// stand at first bytes.
+std::uint64_t end_of(const Instruction& instruction);
+
+/// "0x1a68" (PTX: "statement 17").
+std::string address_text(const InstructionSet& isa, std::uint64_t address);
+/// "vector_load 3, branch 1".
+std::string listed(const std::map<std::string, unsigned>& counts);
+
+struct LoopStats {
+    std::string header;  ///< "0x1a68" (PTX: "statement 17")
+    unsigned depth = 1;
+    int parent = -1;
+    bool innermost = true;
+    Counts own{};                     ///< one iteration, without what inner loops do
+    std::vector<std::size_t> body{};  ///< indices of those instructions, in order
+};
+
+struct FunctionStats {
+    const InstructionSet* isa = nullptr;  ///< set where there is any instruction
+    Function code;
+    Counts total;
+    std::vector<LoopStats> loops;
+    /// The loop shown where there is room for one: of the innermost loops the one whose iteration does the most work.
+    /// Work is the number of instructions; an x86 one counts once for each 128 bits of the widest register it names. -1
+    /// without loops. That is its shape in the code; which loop the time goes to is not known here.
+    int shown = -1;
+    unsigned irreducible_edges = 0;
+};
+
+/// Counts of function `entry` of a listing, of the first function when it has no such name; of nothing when the
+/// instruction set is not counted or the text has no instruction.
+FunctionStats count_function(const InstructionSet* isa, std::string_view text, const std::string& entry);
+
+nlohmann::json to_json(const FunctionStats& stats);
+
+/// "k: 60 instructions, 272 bytes; v 20, s 30", then a line a loop, indented by its depth.
+std::string summary(const FunctionStats& stats);
+
+/// "innermost loop at 0x1a68": the one that is shown; "whole kernel (no loop)" without one.
+std::string shown_place(const FunctionStats& stats);
+
+/// "11 instructions, v 5, s 4: s_alu 2, v_alu 5 …": counts in one line.
+std::string one_line_counts(const InstructionSet& isa, const Counts& counts);
 
 }  // namespace cllab::inspect

@@ -13,7 +13,7 @@
 
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/analysis.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "inspect/code/cfg.hpp"
-#include "inspect/code/counts.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {

@@ -1,6 +1,6 @@
 // Live registers: at each instruction of a function, how many hold a value that may still be read.
 //
-// Backward data flow over the blocks of inspect/code/cfg.hpp. On a GPU with an execution mask (GCN) it is what one
+// Backward data flow over the blocks of inspect/code/code.hpp. On a GPU with an execution mask (GCN) it is what one
 // work-item needs: while a work-item waits for others to come out of a branch, nothing it will need is lost, since
 // writes pass it by. So an instruction that ends a work-item's activity has, besides the next instruction, all those
 // behind it at which the work-item may become active again.

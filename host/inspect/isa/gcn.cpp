@@ -7,10 +7,9 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/amd_metadata.hpp"
-#include "inspect/binary/elf.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/rules.hpp"
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/tool.hpp"
 

@@ -5,7 +5,6 @@
 #include "core/text.hpp"
 #include "inspect/code/liveness.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect::gcn {
 namespace {

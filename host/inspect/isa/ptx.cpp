@@ -5,8 +5,8 @@
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/isa/rules.hpp"
 #include "inspect/tools/kept_code.hpp"
 #include "inspect/tools/tool.hpp"
 

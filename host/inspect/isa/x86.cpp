@@ -5,8 +5,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/rules.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect::x86 {
 namespace {

@@ -2,10 +2,29 @@
 // where that one is not here, or does not know them.
 #pragma once
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "inspect/isa/isa.hpp"
-#include "inspect/tools/chosen_compiler.hpp"
 
 namespace cllab::inspect {
+
+// Compilers that --compiler names, in the place of the one that is taken by itself.
+struct ChosenCompiler {
+    std::string name;                  ///< "clang-19", "zig"; empty: none is chosen
+    std::filesystem::path clang;       ///< empty: the one that is taken without a choice
+    std::vector<std::string> words{};  ///< that it wants in front: "clang" for zig
+    std::filesystem::path ptxas{};     ///< likewise
+};
+
+/// "clang-19", "amd_comgr", a program's path, or a folder that `pip install --target` made of ziglang or of NVIDIA's
+/// compiler; "all" is every clang-N on PATH, the oldest first. Throws Error, usage for what is no compiler and
+/// environment for one that is not here.
+std::vector<ChosenCompiler> chosen_compilers(const std::string& list);
+
+/// "19.1.7", as the program says itself; empty where it says none. Asked once.
+std::string version_of(const std::filesystem::path& program, const std::vector<std::string>& words = {});
 
 /// The newest clang that is here, or the chosen one, and what libclc has for one kind of target.
 struct Clang {
@@ -27,7 +46,7 @@ struct Clang {
                         std::chrono::milliseconds limit) const;
 
     std::filesystem::path program, folder, library;  ///< folder: where the program is, behind symbolic links
-    std::vector<std::string> words;  ///< as ChosenCompiler::words
+    std::vector<std::string> words;                  ///< as ChosenCompiler::words
     int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang", whose version was not asked
 
 private:

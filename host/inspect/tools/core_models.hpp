@@ -9,7 +9,7 @@
 #include <string>
 
 #include "inspect/code/analysis.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "inspect/binary/elf.hpp"
-#include "inspect/code/cfg.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"

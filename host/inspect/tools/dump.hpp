@@ -12,7 +12,7 @@
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/analysis.hpp"
 #include "model/device.hpp"
-#include "model/hot.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 

@@ -47,7 +47,7 @@ std::string packed(const OfflineCode& code) {
     const auto& [target, made_by, own_make] =
         std::tie(code.options.target, code.options.made_by, code.options.own_make);
     const nlohmann::json head{code.log, code.notes, target, made_by, own_make, sha256_hex(code.binary)};
-    return head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + code.binary;
+    return json_text(head) + "\n" + code.binary;
 }
 std::optional<OfflineCode> unpacked(const std::string& text) {
     try {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/lazy.hpp"
+#include "core/parallel.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/tools/chosen_compiler.hpp"
+#include "inspect/tools/clang.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "core/text.hpp"
-#include "inspect/binary/elf.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 

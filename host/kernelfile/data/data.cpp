@@ -252,13 +252,18 @@ Picture read_picture(const LoadPicture& load, const std::filesystem::path& path,
     }
 }
 
-model::Bytes read_elements(const std::filesystem::path& path, const Place& place, bool is_npy,
-                           const ElementType& element, const std::string& whose) {
+model::SharedBytes read_elements(const std::filesystem::path& path, const Place& place, const ElementType& element,
+                                 const std::string& whose, bool is_npy) {
     auto bytes = read_bytes(path, place);
-    if (!is_npy) return bytes;
-    auto array = read_npy(bytes, path.string(), place);
-    if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
-    return std::move(array.data);
+    if (is_npy || lower(path.extension().string()) == ".npy") {
+        auto array = read_npy(bytes, path.string(), place);
+        if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
+        bytes = std::move(array.data);
+    }
+    if (bytes.size() % element.bytes != 0)
+        refuse(place, "'", path.string(), "' has ", bytes.size(), " bytes, no whole number of elements of ",
+               element.bytes, " bytes (", element.name, ")");
+    return std::make_shared<const model::Bytes>(std::move(bytes));
 }
 
 }  // namespace cllab::kernelfile

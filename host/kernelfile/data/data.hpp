@@ -14,7 +14,6 @@
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 #include "model/operation.hpp"
-#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 
@@ -71,10 +70,10 @@ struct Picture {
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
                      const model::ElementType& type, std::int64_t white = 255);
 
-/// The bytes of a file, or of an array of NumPy, whose elements must be those of a buffer of `element`. `whose`: that
-/// buffer and its type, for the sentence when they are not.
-model::Bytes read_elements(const std::filesystem::path& path, const Place& place, bool is_npy,
-                           const model::ElementType& element, const std::string& whose);
+/// The bytes of a file, or of an array of NumPy (.npy, or `is_npy`), whose elements must be those of a buffer of
+/// `element`. `whose`: that buffer and its type, for the sentence when they are not.
+model::SharedBytes read_elements(const std::filesystem::path& path, const Place& place,
+                                 const model::ElementType& element, const std::string& whose, bool is_npy = false);
 
 // --- Where results differ, and by how much, in words.
 

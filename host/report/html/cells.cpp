@@ -89,20 +89,23 @@ void write_cells(std::ostream& out, const Context& c) {
     std::vector<std::string> titles{"kernel"};
     if (c.devices.size() > 1) titles.emplace_back("device");
     if (!c.varying.empty()) titles.emplace_back("point");
-    titles.emplace_back("status");
+    // Of cells that are all right the status says nothing, and takes the room of the times.
+    const bool all_ok = std::ranges::all_of(c.records(), [](const auto& r) { return r.status == model::Status::ok; });
+    if (!all_ok) titles.emplace_back("status");
     for (const auto& column : columns) titles.emplace_back(column.title);
     titles.emplace_back("warnings");
     out << fmt::format("<section>\n{}<div class=\"scroll tall\" tabindex=\"0\"><table id=\"table\">{}<tbody>\n",
                        heading(2, "cells", "All cells"), head_of(titles));
-    for (std::size_t i = 0; i < c.records().size(); ++i) {
+    for (const auto i : ranked_order(c)) {
         const auto& r = c.records()[i];
         out << (c.in_card[i] ? "<tr" : fmt::format(R"(<tr id="{}")", text(c.anchors[i])));
         out << fmt::format(R"( data-cell="{}"><th>{}</th>)", i, c.link(i, r.id));
         if (c.devices.size() > 1) out << cell(c.devices[c.device_of[i]].name);
         if (!c.varying.empty()) out << cell(c.varying_point(r));
-        out << fmt::format("<td{}>{}", model::is_failure(r.status) ? R"( class="bad")" : "", model::name(r.status));
-        if (r.status != model::Status::ok) out << fmt::format("<small>{}</small>", text(one_line(r.reason)));
-        out << "</td>";
+        if (!all_ok)
+            out << fmt::format("<td{}>{}{}</td>", model::is_failure(r.status) ? R"( class="bad")" : "",
+                               model::name(r.status),
+                               r.reason.empty() ? "" : "<small>" + text(one_line(r.reason)) + "</small>");
         for (const auto& column : columns) {
             const auto value = column.value(r);
             if (!value)

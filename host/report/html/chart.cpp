@@ -63,29 +63,21 @@ struct Label {
     }
 };
 
-/// Where labels stand so that none lies on another one, and if possible none on a point or a line. What is free on the
-/// narrowest chart is free on a wider one: shares of the width move apart, and words keep their size.
+/// Where labels stand so that none lies on another one. What is free on the narrowest chart is free on a wider one:
+/// shares of the width move apart, and words keep their size.
 class Labels {
 public:
-    void avoid(double share, double y) { avoided_.emplace_back(share * narrowest, y); }
-
     /// At the first free one of its `heights`; nowhere when all are taken.
     bool place(double share, const std::vector<double>& heights, const std::string& words,
                const std::string& style = "") {
-        for (const bool strict : {true, false})
-            for (const double y : heights) {
-                const Label label{share, y, &words, style};
-                const auto hit = [&](const auto& point) {
-                    return std::abs(point.second - (y - 4)) < 7 && point.first > label.left() + 2 &&
-                           point.first < label.left() + label.width();
-                };
-                if (y < 7 || y > height - 3 ||
-                    std::ranges::any_of(placed_, [&](const auto& other) { return label.hits(other); }) ||
-                    (strict && std::ranges::any_of(avoided_, hit)))
-                    continue;
-                placed_.push_back(label);
-                return true;
-            }
+        for (const double y : heights) {
+            const Label label{share, y, &words, style};
+            if (y < 7 || y > height - 3 ||
+                std::ranges::any_of(placed_, [&](const auto& other) { return label.hits(other); }))
+                continue;
+            placed_.push_back(label);
+            return true;
+        }
         return false;
     }
 
@@ -108,8 +100,7 @@ public:
 
 private:
     std::vector<Label> placed_;
-    std::map<std::size_t, double> lowest_;            ///< of those that stand in order
-    std::vector<std::pair<double, double>> avoided_;  ///< places on the narrowest chart
+    std::map<std::size_t, double> lowest_;  ///< of those that stand in order
 };
 
 /// Above the height, below it, further above, and so on; or below it first.
@@ -192,19 +183,6 @@ struct Drawing {
                  mark.cell >= 0 ? fmt::format(" data-cell=\"{}\"", mark.cell) : "");
     }
 
-    /// What labels should not lie on.
-    void avoid(const ChartLine& line, Labels& labels) const {
-        constexpr int steps = 60;  // of the chart's width
-        for (std::size_t i = 0; i < line.marks.size(); ++i) {
-            const auto &here = line.marks[i], &next = line.marks[std::min(i + 1, line.marks.size() - 1)];
-            const double from = share(x.at(here.x)), to = share(x.at(next.x));
-            const double y0 = height_of(here.y), y1 = height_of(next.y);
-            labels.avoid(from, y0);
-            for (int k = 1; line.joined && k < steps * (to - from); ++k)
-                labels.avoid(from + k / double(steps), y0 + (y1 - y0) * k / (steps * (to - from)));
-        }
-    }
-
     void label(const ChartGuide& guide, Labels& labels) const {
         if (guide.label.empty()) return;
         std::vector<double> rows;
@@ -263,7 +241,6 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     }
     out << "</g></svg><g class=\"labels\">";
     Labels labels;
-    for (const auto& line : lines) drawing.avoid(line, labels);
     for (const auto& guide : guides) drawing.label(guide, labels);
     for (const bool roofs : {true, false})  // which have no other name than their labels
         for (std::size_t i = 0; i < lines.size(); ++i)

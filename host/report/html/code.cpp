@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <ostream>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -114,7 +115,7 @@ void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
     out << fmt::format("<summary>{}{}", breakable(r.id), text(c.on_device(c.devices[c.device_of[code.cell]].name)));
     if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
-    if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
+    if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread_of(r)));
     if (!r.time) out << fmt::format(": <span class=\"bad\">{}</span>", model::name(r.status));
     out << " " << limit_tag(c, code.cell);
     if (r.code.registers) out << fmt::format(" {} registers", *r.code.registers);
@@ -147,13 +148,12 @@ void write_facts(std::ostream& out, const Context& c, const Code& code) {
     const auto cell = code.cell;
     const auto& r = c.records()[cell];
     if (!r.reason.empty()) out << fmt::format("<p class=\"bad\">{}</p>\n", text(one_line(r.reason)));
-    out << "<div class=\"beside\"><div>";
+    out << "<div class=\"flow\">";
     if (r.time) {
         out << fmt::format("<h5>{}</h5>\n", counted(r.time->n, "sample"));
         write_density(out, r);
     }
     write_bounds(out, c, cell);
-    out << "</div><div>";
     if (const auto warnings = c.warnings.of(r); !warnings.empty())
         out << "<h5>warnings</h5><ul>" << join(warnings, "", [&](std::size_t number) {
             return fmt::format("<li><a href=\"#warning-{}\">{}</a></li>", number,
@@ -169,7 +169,7 @@ void write_facts(std::ostream& out, const Context& c, const Code& code) {
     if (!code.counts.empty()) write_counts(out, code.counts);
     const auto& said = code.absent.empty() ? code.evidence : code.absent;
     out << fmt::format("<p{}>{}</p>\n", code.absent.empty() ? "" : R"( class="absent")", text(said));
-    out << "</div></div>\n";
+    out << "</div>\n";
 }
 
 /// The lines that instructions are known to be of have the number by which the script finds these.
@@ -261,27 +261,35 @@ void write_card(std::ostream& out, const Context& c, const Code& code, bool open
     out << "</details>\n";
 }
 
-/// The fastest of the first point first, then the others as the rankings have them, then what no ranking shows.
+/// The cards as the rankings have their cells.
 std::vector<const Code*> in_order(const Context& c) {
-    std::map<std::size_t, std::size_t> place;  // by record
-    for (const auto& family : c.grid.families)
-        for (const auto& group : family.groups)
-            for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-                for (const auto* cell : fastest_first(group, d)) place.emplace(c.index(*cell->record), place.size());
+    const auto order = ranked_order(c);
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
     auto out = mapped(c.page.code, [](const auto& code) { return &code; });
-    const auto place_of = [&](std::size_t cell) {
-        const auto at = place.find(cell);
-        return at == place.end() ? place.size() : at->second;
-    };
     std::ranges::stable_sort(out, {}, [&](const Code* code) {
-        auto first = place_of(code->cell);
-        for (const auto same : code->same) first = std::min(first, place_of(same));
+        auto first = place[code->cell];
+        for (const auto same : code->same) first = std::min(first, place[same]);
         return first;
     });
     return out;
 }
 
 }  // namespace
+
+std::vector<std::size_t> ranked_order(const Context& c) {
+    std::vector<std::size_t> out;
+    std::set<std::size_t> seen;
+    const auto add = [&](std::size_t cell) {
+        if (seen.insert(cell).second) out.push_back(cell);
+    };
+    for (const auto& family : c.grid.families)
+        for (const auto& group : family.groups)
+            for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
+                for (const auto* cell : fastest_first(group, d)) add(c.index(*cell->record));
+    for (std::size_t i = 0; i < c.records().size(); ++i) add(i);
+    return out;
+}
 
 void write_code(std::ostream& out, const Context& c) {
     out << "<section>\n"

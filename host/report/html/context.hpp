@@ -46,7 +46,7 @@ struct Context {
     /// " on" the device; nothing where the page has one device, which its title names.
     std::string on_device(const std::string& device) const;
     /// A sentence with its device before it, likewise.
-    std::string sentence_on(const std::string& device, std::string sentence) const;
+    std::string sentence_on(const std::string& device, const std::string& sentence) const;
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's address
     /// To the first `most` of them, by their names, and how many more there are.
     std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;
@@ -70,8 +70,12 @@ void write_bounds(std::ostream& out, const Context& context, std::size_t cell);
 /// The variants of a group on one device, fastest first; nothing where none has a time.
 void write_ranking(std::ostream& out, const Context& context, const GridFamily& family, const GridGroup& group,
                    std::size_t device);
-/// Which of them are before the others: a sentence for each set that took turns.
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
+
+/// The arrangements of a comparison, by its line of JSON; nothing where the line is not understood.
+void write_comparison(std::ostream& out, const std::string& line);
+
+/// The cells as the rankings have them, then what no ranking shows.
+std::vector<std::size_t> ranked_order(const Context& context);
 
 /// A curve's variant, with the values of the axes that its family varies.
 std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series);

@@ -42,7 +42,8 @@ std::vector<double> Scale::ticks() const {
         }
         const int step = std::max(1, static_cast<int>(std::ceil(span / wanted)));
         const int first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - 1e-9));
-        for (int e = first; std::pow(base, e) <= high * 1.0001; e += step) out.push_back(std::pow(base, e));
+        const int last = static_cast<int>(std::floor(std::log(high * 1.0001) / std::log(base)));
+        for (int e = first + std::max(0, last - first) % step; e <= last; e += step) out.push_back(std::pow(base, e));
         return out;
     }
     const double rough = (high - low) / wanted, decade = std::pow(10, std::floor(std::log10(rough)));
@@ -53,11 +54,14 @@ std::vector<double> Scale::ticks() const {
     return out;
 }
 
-std::string spread(const model::Record& r) {
-    if (!r.time) return "";
-    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
-    const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
-    return interval.empty() ? "" : interval + " %";
+std::string marked(std::string_view sentence) {
+    std::string out;
+    bool code = false;
+    for (const auto& part : split(sentence, '`')) {
+        out += code ? "<code>" + text(part) + "</code>" : breakable(part);
+        code = !code;
+    }
+    return out;
 }
 
 std::string heading(int level, const std::string& id, const std::string& title) {

@@ -13,6 +13,7 @@
 #include "model/result.hpp"
 #include "report/records/points.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::report::html {
 
@@ -36,8 +37,8 @@ struct Scale {
     std::vector<double> ticks() const;
 };
 
-/// The interval: "±2.1 %", "-5.0/+82 %"; "n = 4" where there are too few samples for one.
-std::string spread(const model::Record& record);
+/// A sentence with its commands, which stand between backquotes, as code.
+std::string marked(std::string_view sentence);
 
 /// A heading with a link to itself.
 std::string heading(int level, const std::string& id, const std::string& title);

@@ -10,6 +10,7 @@
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 #include "report/records/points.hpp"
@@ -132,11 +133,8 @@ std::string Context::name_of_grid_device(std::size_t d) const {
 
 std::string Context::on_device(const std::string& device) const { return devices.size() == 1 ? "" : " on " + device; }
 
-std::string Context::sentence_on(const std::string& device, std::string sentence) const {
-    if (devices.size() > 1) return "On " + device + " " + sentence;
-    // A name stays as it is written.
-    if (sentence.starts_with("no ") || sentence.starts_with("none ")) sentence.front() = 'N';
-    return sentence;
+std::string Context::sentence_on(const std::string& device, const std::string& sentence) const {
+    return devices.size() > 1 ? "On " + device + ": " + sentence : sentence;
 }
 
 std::string Context::link(std::size_t cell, const std::string& label) const {
@@ -186,7 +184,14 @@ namespace {
 constexpr std::size_t most_groups = 60;  // of a family: a sweep with more is read in the table
 
 void write_verdict(std::ostream& out, const std::string& sentence) {
-    out << fmt::format("<p class=\"verdict\">{}</p>\n", breakable(sentence));
+    out << fmt::format("<p class=\"verdict\">{}</p>\n", marked(sentence));
+}
+
+/// What a table of the rows, all of one device, ends with.
+void write_sentences(std::ostream& out, const Context& c, const std::string& on, const model::Rows& rows) {
+    for (const auto& sentence :
+         rows.empty() ? std::vector<std::string>() : table_sentences(compare(rows, c.page.may_be_auto)))
+        write_verdict(out, c.sentence_on(on, sentence));
 }
 
 /// Whether the devices rank the variants differently.
@@ -223,9 +228,54 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
     }
 }
 
+/// The variants of a device over the only axis that varies: a line each. Empty where that is no curve.
+std::vector<ChartLine> lines_of(const Context& c, const GridFamily& family, std::size_t device) {
+    constexpr std::size_t least_points = 3, most_lines = 8;
+    std::map<std::string, ChartLine> lines;
+    if (family.varying.size() != 1 || family.groups.size() < least_points) return {};
+    for (const auto& group : family.groups) {
+        const auto place = family.place(group);
+        const auto x = place.empty() ? std::nullopt : parse_real(place.front().second);
+        if (!x) return {};
+        for (const auto* cell : fastest_first(group, device)) {
+            const auto& t = *cell->record->time;
+            const bool interval = t.has_interval();
+            auto& line = lines.try_emplace(cell->record->id, ChartLine{cell->record->id, {}}).first->second;
+            line.marks.push_back(
+                {*x, t.median, interval ? t.low : 0, interval ? t.high : 0, static_cast<long>(c.index(*cell->record))});
+        }
+    }
+    std::vector<ChartLine> out;
+    for (auto& [id, line] : lines) {
+        std::ranges::sort(line.marks, {}, &ChartMark::x);
+        if (line.marks.size() >= least_points) out.push_back(std::move(line));
+    }
+    return out.size() == lines.size() && out.size() <= most_lines ? out : std::vector<ChartLine>();
+}
+
+/// A family whose points make a curve: what its table ends with, and the curve. False where they make none.
+bool write_as_curve(std::ostream& out, const Context& c, const GridFamily& family) {
+    bool any = false;
+    for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
+        const auto lines = lines_of(c, family, d);
+        if (lines.empty()) continue;
+        any = true;
+        model::Rows rows;
+        for (const auto& line : lines)
+            for (const auto& mark : line.marks) rows.push_back(&c.records()[static_cast<std::size_t>(mark.cell)]);
+        const auto on = c.name_of_grid_device(d);
+        write_sentences(out, c, on, rows);
+        out << "<div class=\"figures\">\n";
+        write_chart(out, {family.name + c.on_device(on), *family.varying.begin(), "", "time", "s"}, lines, {});
+        out << "</div>\n";
+    }
+    return any;
+}
+
 void write_family(std::ostream& out, const Context& c, const GridFamily& family) {
     const auto common = family.common_point();
     if (!common.empty()) out << fmt::format("<p class=\"point\">{}</p>\n", text(common));
+    if (write_as_curve(out, c, family)) return;
     out << "<div class=\"figures\">\n";
     for (const auto& group : first_of(family.groups, most_groups)) {
         write_difference(out, c, group);
@@ -237,29 +287,15 @@ void write_family(std::ostream& out, const Context& c, const GridFamily& family)
                            family.groups.size() - most_groups);
 }
 
-/// How far the curves of a family go, one sentence each.
+/// What the curves of a family say, on each device.
 void write_curve_sentences(std::ostream& out, const Context& c, const std::string& family) {
-    constexpr std::size_t most = 6;
-    std::size_t said = 0, left = 0;
-    for (const auto& set : c.page.curves) {
-        if (set.family != family) continue;
-        const auto device = c.name_of_device(set.device_key);
-        for (const auto& series : set.series) {
-            const auto& samples = series.curve.samples;
-            if (samples.empty() || said++ >= most) {
-                ++left;
-                continue;
-            }
-            const auto at = [&](const auto& s) {
-                return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
-            };
-            write_verdict(out,
-                          c.sentence_on(device, fmt::format("{} takes {} and {}{}.", name_of_series(c, family, series),
-                                                            at(samples.front()), at(samples.back()),
-                                                            samples.front().per_step > 0 ? " per step" : "")));
-        }
+    for (std::size_t d = 0; d < c.devices.size(); ++d) {
+        model::Rows rows;
+        for (std::size_t i = 0; i < c.records().size(); ++i)
+            if (c.in_curve(i) && c.device_of[i] == d && c.records()[i].family == family)
+                rows.push_back(&c.records()[i]);
+        write_sentences(out, c, c.devices[d].name, rows);
     }
-    if (left > 0) out << fmt::format("<p class=\"dim\">{} more curves are below.</p>\n", left);
 }
 
 void write_failed(std::ostream& out, const Context& c) {
@@ -318,6 +354,7 @@ void write_overview(std::ostream& out, const Context& c) {
     out << "<section class=\"lead\" id=\"overview\">\n";
     write_about(out, c);
     for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
+    for (const auto& line : c.page.comparisons) write_comparison(out, line);
     std::vector<std::string> families;
     for (const auto& family : c.grid.families) add_once(families, family.name);
     for (const auto& set : c.page.curves) add_once(families, set.family);
@@ -333,7 +370,7 @@ void write_overview(std::ostream& out, const Context& c) {
             if (family.name == name) write_unsupported(out, c, family);
         out << "</div>\n";
     }
-    for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
+    if (c.grid.apart) out << fmt::format("<p class=\"dim\">{}</p>\n", apart_note);
     write_without_limits(out, c);
     write_failed(out, c);
     out << "</section>\n";

@@ -95,6 +95,7 @@ struct Page {
     std::vector<bool> in_curve;                                  ///< by record: it is a point of one of `curves`
     std::vector<std::pair<std::string, std::string>> questions;  ///< of families
     std::vector<std::string> verdicts;                           ///< of comparisons over arrangements, a sentence each
+    std::vector<std::string> comparisons;                        ///< their lines of JSON
     std::map<std::size_t, model::Explanation> explanations;      ///< by record, of those whose limits are known
     std::vector<std::string> again;                              ///< by record: the command that measures it; or empty
     std::vector<Curves> curves;

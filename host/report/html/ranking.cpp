@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <ostream>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct TimeAxis {
 
 /// The variants of a group on one device.
 struct Ranking {
-    std::vector<const GridCell*> timed;  ///< fastest first
+    std::vector<const RankedCell*> timed;  ///< fastest first
     model::Rows failed;
     TimeAxis axis;
 };
@@ -57,11 +56,11 @@ constexpr RankColumn rank_columns[]{
     {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_text(c.records()[i]); }}};
 
 /// Those that say something of one of the cells.
-std::vector<const RankColumn*> columns_of(const Context& c, const std::vector<const GridCell*>& cells) {
+std::vector<const RankColumn*> columns_of(const Context& c, const std::vector<const RankedCell*>& cells) {
     std::vector<const RankColumn*> out;
     for (const auto& column : rank_columns)
-        if (std::ranges::any_of(cells,
-                                [&](const GridCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
+        if (std::ranges::any_of(
+                cells, [&](const RankedCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
             out.push_back(&column);
     // What runs per pixel or byte says more than the length of the loop, and the bars need the room.
     if (std::ranges::any_of(out, [](const auto* column) { return column->title == std::string_view("hot code"); }))
@@ -86,7 +85,7 @@ void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeA
         out << "</g>";
     }
     out << fmt::format(R"(<text class="time" x="{}" dx="9" y="16"><tspan>{}</tspan> {}</text></svg></td>)",
-                       x(std::max(t.median, t.has_interval() ? t.high : 0)), median, text(spread(r)));
+                       x(std::max(t.median, t.has_interval() ? t.high : 0)), median, text(spread_of(r)));
 }
 
 /// How far it is from the best, and the numbers of its warnings.
@@ -100,7 +99,7 @@ std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool
     return "<td class=\"ratio\">" + words + "</td>";
 }
 
-void write_row(std::ostream& out, const Context& c, const GridCell& cell, const Ranking& ranking,
+void write_row(std::ostream& out, const Context& c, const RankedCell& cell, const Ranking& ranking,
                const std::vector<const RankColumn*>& columns) {
     const auto& r = *cell.record;
     const auto i = c.index(r);
@@ -124,73 +123,21 @@ void write_failed_row(std::ostream& out, const Context& c, const Record& r, std:
         << "\n";
 }
 
-/// By tick, the class of its label: "last" stands on any screen, the others where the bars have the room, or nowhere.
-/// Of each width every second label goes, as often as it takes until none touches the next. The stylesheet has the
-/// screens.
-std::vector<const char*> kinds_of_ticks(const TimeAxis& axis, const std::vector<double>& ticks,
-                                        const std::vector<std::string>& labels) {
-    constexpr double letter = 7.2, gap = 8;  // in pixels
-    const auto left = [&](std::size_t k, double width) {
-        return width * axis.at(ticks[k]) - (k == 0 ? 0 : letter * static_cast<double>(labels[k].size()) / 2);
-    };
-    const auto fits = [&](std::size_t step, double width) {
-        for (std::size_t k = 0; k + step < ticks.size(); k += step)
-            if (left(k + step, width) < left(k, width) + letter * static_cast<double>(labels[k].size()) + gap)
-                return false;
-        return true;
-    };
-    static constexpr std::pair<double, const char*> rooms[] = {
-        {104, "last"}, {220, "major"}, {400, "minor"}, {800, "ample"}};
-    std::vector<const char*> kinds(ticks.size(), "none");
-    std::size_t step = 16;
-    while (step > ticks.size()) step /= 2;
-    for (const auto& [width, kind] : rooms) {
-        while (step > 1 && fits(step / 2, width)) step /= 2;
-        for (std::size_t k = 0; k < ticks.size(); k += step)
-            if (kinds[k] == std::string_view("none")) kinds[k] = kind;
-    }
-    kinds[0] = "first";
-    return kinds;
+/// The class of a tick's label: "last" stands on any screen, the others where the stylesheet says that there is room.
+const char* kind_of_tick(std::size_t k, std::size_t ticks) {
+    if (k == 0) return "first";
+    if (k + 1 == ticks) return "last";
+    return k + 2 == ticks || k % 2 ? "ample" : k % 4 ? "minor" : "major";
 }
 
 void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
     out << R"(<tr class="axis"><td></td><td class="bar"><svg height="18" width="100%">)";
     const auto ticks = axis.scale.ticks();
-    std::vector<std::string> labels;
-    for (const double tick : ticks) labels.push_back(tick == 0 ? "0" : format_seconds(tick));
-    const auto kinds = kinds_of_ticks(axis, ticks, labels);
     for (std::size_t k = 0; k < ticks.size(); ++k)
         out << fmt::format(R"(<line x1="{0}" x2="{0}" y1="0" y2="4"/><text class="{1}" x="{0}" y="15">{2}</text>)",
-                           percent(axis.at(ticks[k])), kinds[k], labels[k]);
+                           percent(axis.at(ticks[k])), kind_of_tick(k, ticks.size()),
+                           ticks[k] == 0 ? "0" : format_seconds(ticks[k]));
     out << fmt::format("</svg></td><td colspan=\"{}\"></td></tr>\n", columns);
-}
-
-/// Of variants of which none is ranked, or of the only one.
-std::vector<std::string> least_sentence(const std::vector<const GridCell*>& timed) {
-    if (timed.empty()) return {};
-    const auto& least =
-        *std::ranges::min(timed, {}, [](const GridCell* cell) { return cell->record->time->median; })->record;
-    const auto time = format_seconds(least.time->median) + " (" + spread(least) + ")";
-    if (timed.size() > 1)
-        return {
-            fmt::format("none of {} variants is ranked; the least time is {}, of {}.", timed.size(), time, least.id)};
-    const auto copy = metric_value(least, "of_copy");
-    return {fmt::format(
-        "{} takes {}{}.", least.id, time,
-        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
-}
-
-/// What the ratios of variants are of that do different amounts of work: " per byte". Nothing where they are of times.
-std::string per_what(const std::vector<const GridCell*>& ranked) {
-    const auto& best = *ranked.front()->record;
-    const bool of_times = std::ranges::all_of(ranked, [&](const GridCell* cell) {
-        const double median = cell->record->time->median;
-        return std::abs(cell->rank.ratio * best.time->median - median) < 0.01 * median;
-    });
-    if (of_times) return "";
-    const bool bytes = std::ranges::all_of(
-        ranked, [](const GridCell* cell) { return metric_value(*cell->record, "bandwidth").value_or(0) > 0; });
-    return bytes ? " per byte" : " per operation";
 }
 
 double TimeAxis::at(double seconds) const {
@@ -206,7 +153,7 @@ const char* style_of(const Rank& rank) {
 Ranking ranking_of(const GridGroup& group, std::size_t device) {
     constexpr double most_for_bars = 40;  // times that the longest bar is as long as the shortest
     Ranking out{fastest_first(group, device), {}, {}};
-    std::erase_if(out.timed, [](const GridCell* cell) { return !(cell->record->time->median > 0); });
+    std::erase_if(out.timed, [](const RankedCell* cell) { return !(cell->record->time->median > 0); });
     for (const auto& cells : group.cells)
         if (const auto* r = cells[device].record; r && model::is_failure(r->status)) out.failed.push_back(r);
     double longest = 0, shortest = std::numeric_limits<double>::infinity(), least = shortest;
@@ -221,44 +168,13 @@ Ranking ranking_of(const GridGroup& group, std::size_t device) {
     return out;
 }
 
-}  // namespace
-
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
-    std::map<std::size_t, std::vector<const GridCell*>> sets;
-    for (const auto& cells : group.cells)
-        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
-    const auto timed = fastest_first(group, device);
-    if (sets.empty()) return least_sentence(timed);
-    const auto id = [](const GridCell* cell) { return cell->record->id; };
-    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
-    std::vector<std::string> out;
-    for (auto& [set, ranked] : sets) {
-        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
-        const auto* best = ranked.front();
-        const auto time = format_seconds(best->record->time->median);
-        const auto per = per_what(ranked);
-        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
-        if (best->rank.fastest) {
-            out.push_back(id(best) + " is fastest" + (per.empty() ? " at " + time : per) + "; next is " +
-                          id(ranked[1]) + ", " + times(ranked[1]) + (ranked.size() > 2 ? range : "") + ".");
-            continue;
-        }
-        auto close = ranked;
-        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
-        out.push_back("no variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
-                      " are too close to call, the best takes " + time + (close.size() < ranked.size() ? range : "") +
-                      ".");
-    }
-    const auto apart = std::ranges::count_if(timed, [](const GridCell* cell) { return !cell->rank.compared; });
-    if (apart == 0) return out;
-    // A row that lacked cores may still have the least time, as the bars show.
-    const auto median = [](const GridCell* cell) { return cell->record->time->median; };
-    const auto* least = *std::ranges::min_element(timed, {}, median);
-    const auto shorter = ", of which " + id(least) + " has the least time, " + format_seconds(median(least));
-    out.back() += fmt::format(" {} of {} {} not ranked{}.", apart, timed.size(), apart == 1 ? "is" : "are",
-                              least->rank.compared ? "" : shorter);
-    return out;
+std::vector<std::string> sentences_of(const Context& c, const GridFamily& family, const GridGroup& group,
+                                      std::size_t device, const std::vector<const RankedCell*>& timed) {
+    if (c.grid.devices[device].simulated) return {};
+    return ranking_sentences(timed, family.place(group));
 }
+
+}  // namespace
 
 void write_ranking(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group,
                    std::size_t d) {
@@ -267,9 +183,9 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
     const auto columns = columns_of(c, ranking.timed);
     out << "<figure class=\"bars\"><figcaption>";
     const auto on = c.name_of_grid_device(d);
-    const auto sentences = c.grid.devices[d].simulated ? std::vector<std::string>() : ranking_sentences(group, d);
+    const auto sentences = sentences_of(c, family, group, d, ranking.timed);
     for (const auto& sentence : sentences)
-        out << fmt::format("<span class=\"verdict\">{}</span> ", breakable(c.sentence_on(on, sentence)));
+        out << fmt::format("<span class=\"verdict\">{}</span> ", marked(c.sentence_on(on, sentence)));
     if (const auto where = family.where(group); !where.empty() || sentences.empty())
         out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.on_device(on)),
                            text((where.empty() ? "" : ", ") + where));
@@ -299,6 +215,7 @@ constexpr std::size_t most_parts = 24, longest_name = 44;
 struct Part {
     std::string title;
     Ranking ranking;
+    std::vector<std::string> sentences;
 };
 
 /// A name of more characters than there is room for: its beginning and its end.
@@ -314,20 +231,22 @@ std::vector<Part> parts_of(const Context& c, std::size_t least_bars) {
             for (const auto& group : family.groups) {
                 auto ranking = ranking_of(group, d);
                 if (ranking.timed.size() < least_bars) continue;
+                auto sentences = sentences_of(c, family, group, d, ranking.timed);
                 const auto point =
                     point_text(group.point, [](const auto&, const auto& value) { return !value.empty(); });
                 out.push_back({family.name + (point.empty() ? "" : ": ") + point + " on " +
                                    ranking.timed.front()->record->device.name,
-                               std::move(ranking)});
+                               std::move(ranking), std::move(sentences)});
             }
     return out;
 }
 
 double width_of(const std::string& words) { return character * static_cast<double>(display_width(words)); }
 
-std::string value_of(const GridCell& cell) {
+std::string value_of(const RankedCell& cell) {
     const auto rank = rank_text(cell.rank);
-    return format_seconds(cell.record->time->median) + " " + spread(*cell.record) + (rank.empty() ? "" : "  " + rank);
+    return format_seconds(cell.record->time->median) + " " + spread_of(*cell.record) +
+           (rank.empty() ? "" : "  " + rank);
 }
 
 class Picture {
@@ -343,6 +262,7 @@ public:
                 tag = std::max(tag, width_of(limit->words) + 18);
         }
         sentence(part.title, "title");
+        for (const auto& words : part.sentences) sentence(words, "note");
         y_ += 8;
         left_ = picture_margin + name + 8;
         tags_ = picture_width - picture_margin - tag;
@@ -373,7 +293,7 @@ public:
 private:
     double at(const TimeAxis& axis, double seconds) const { return left_ + (right_ - left_) * axis.at(seconds); }
 
-    void bar(const GridCell& cell, const TimeAxis& axis) {
+    void bar(const RankedCell& cell, const TimeAxis& axis) {
         const auto& time = *cell.record->time;
         const double middle = y_ + row_height / 2, end = at(axis, time.median);
         put(R"(<text class="name" x="{}" y="{}" text-anchor="end">{}</text>)", number(left_ - 8), number(middle + 4),
@@ -458,7 +378,7 @@ void write_ranked(std::ostream& out, const Page& page) {
     if (!parts.empty())
         picture.sentence("Median time with its 95 % interval. Bars begin at zero; points lie on a logarithmic scale.",
                          "note");
-    for (const auto& note : ranking_notes(c.grid)) picture.sentence(note, "note");
+    if (c.grid.apart) picture.sentence(apart_note, "note");
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",
                        number(picture_width), number(picture.height()))
         << "role=\"img\">\n<title>The kernels, fastest first</title>\n"

@@ -70,7 +70,7 @@ bool has_place(const model::Record& r) {
     return metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0;
 }
 
-/// The variants of the device, a line a family: a colour each.
+/// The variants of the device: a colour each, where there are as many, else a colour a family.
 std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
     model::Rows rows;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
@@ -79,8 +79,11 @@ std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
         if (has_place(r)) rows.push_back(&r);
     }
     std::vector<ChartLine> lines;
-    for (const auto& own : grouped(rows, [](const model::Record* r) { return r->family; })) {
-        ChartLine line{own.front()->family, {}, false, true};
+    std::set<std::string> ids;
+    for (const auto* r : rows) ids.insert(r->id);
+    const bool by_variant = ids.size() <= 8;
+    for (const auto& own : grouped(rows, [&](const model::Record* r) { return by_variant ? r->id : r->family; })) {
+        ChartLine line{by_variant ? own.front()->id : own.front()->family, {}, false, true};
         for (const auto* r : own) {
             const double flops = *metric_value(*r, "flops"), scale = flops * r->time->median;
             const bool interval = r->time->has_interval() && r->time->low > 0;
@@ -133,8 +136,8 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         }
     auto roofs = roofs_of(c, device, fastest);
     const auto name = c.devices[device].name;
-    if (roofs.compute.empty() && roofs.memory.empty()) {
-        out << fmt::format("<p>{}: no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n",
+    if (roofs.memory.empty()) {
+        out << fmt::format("<p>{}: no measured bandwidth, so no slope; <code>cllab profile</code> measures it.</p>\n",
                            text(name));
         return;
     }
@@ -158,14 +161,17 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
 
 }  // namespace
 
-bool has_roofline(const Context& c) { return std::ranges::any_of(c.records(), has_place); }
+bool has_roofline(const Context& c) {
+    for (std::size_t d = 0; d < c.devices.size(); ++d)
+        if (!points_of(c, d).empty()) return true;
+    return false;
+}
 
 void write_roofline(std::ostream& out, const Context& c) {
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     out << "<p>Bytes and operations are the least that the work needs, not what the code executes. Each point is a "
-           "variant with the interval of its time. The colour is its family; the highest of each is named. What is "
-           "above a "
-           "slope has its data in a nearer level.</p>\n<div "
+           "variant with the interval of its time. The colour is the variant's, or its family's where there are more "
+           "than eight; the legend names it. What is above a slope has its data in a nearer level.</p>\n<div "
            "class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";

@@ -70,8 +70,8 @@ Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const May
     return points;
 }
 
-/// The variants of a group on one device, among themselves.
-Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
+/// Ranks the variants of a group on one device; whether some took no turns with the others.
+bool rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
     std::map<const Record*, Rank*> rank_of;
     Rows contenders;
     for (auto& cells : group.cells) {
@@ -79,10 +79,10 @@ Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& ma
         contenders.push_back(cells[device].record);
         rank_of[contenders.back()] = &cells[device].rank;
     }
-    if (contenders.empty()) return {};
+    if (contenders.empty()) return false;
     const auto compared = compare(contenders, may_be_auto);
     for (std::size_t i = 0; i < compared.rows.size(); ++i) *rank_of.at(compared.rows[i]) = compared.ranks[i];
-    return compared;
+    return compared.apart;
 }
 
 GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto, DeviceGrid& grid) {
@@ -109,11 +109,11 @@ GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const May
     }
     for (auto& group : out.groups)
         for (std::size_t d = 0; d < grid.devices.size(); ++d)
-            if (!grid.devices[d].simulated) grid.add(rank_on_device(group, d, may_be_auto));
+            if (!grid.devices[d].simulated) grid.apart = rank_on_device(group, d, may_be_auto) || grid.apart;
     return out;
 }
 
-bool cell_before(const GridCell& a, const GridCell& b) {
+bool cell_before(const RankedCell& a, const RankedCell& b) {
     return a.rank.compared && b.rank.compared && clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
 }
 
@@ -157,11 +157,11 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 
 }  // namespace
 
-std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t device) {
-    std::vector<const GridCell*> out;
+std::vector<const RankedCell*> fastest_first(const GridGroup& group, std::size_t device) {
+    std::vector<const RankedCell*> out;
     for (const auto& cells : group.cells)
         if (cells[device].record && cells[device].record->time) out.push_back(&cells[device]);
-    std::ranges::stable_sort(out, {}, [](const GridCell* cell) {
+    std::ranges::stable_sort(out, {}, [](const RankedCell* cell) {
         const auto& rank = cell->rank;
         return std::tuple(!rank.compared, rank.compared ? rank.set : 0, rank.ratio, cell->record->time->median);
     });
@@ -172,10 +172,13 @@ std::string GridFamily::common_point() const {
     return point_text(groups.front().point, [&](const auto& axis, const auto&) { return !varying.contains(axis); });
 }
 
-std::string GridFamily::where(const GridGroup& group) const {
-    return point_text(group.point,
-                      [&](const auto& axis, const auto& value) { return varying.contains(axis) && !value.empty(); });
+model::PointValues GridFamily::place(const GridGroup& group) const {
+    auto out = group.point;
+    std::erase_if(out, [&](const auto& one) { return !varying.contains(one.first) || one.second.empty(); });
+    return out;
 }
+
+std::string GridFamily::where(const GridGroup& group) const { return point_text(place(group)); }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
     std::vector<Win> won;
@@ -239,7 +242,7 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
     Column times{.title = device.letter, .right = true}, ratios{.title = "", .right = true};
     for (const auto& group : groups) {
         for (const auto& cells : group.cells) {
-            const GridCell& cell = cells[d];
+            const RankedCell& cell = cells[d];
             const Record* r = cell.record;
             const bool ok = r && r->status == model::Status::ok;
             times.cells.push_back(!device.first   ? "lost"
@@ -320,7 +323,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
-    for (const auto& note : ranking_notes({0, grid.apart})) out << '\n' << wrap(note, "", style.text_width());
+    if (grid.apart) out << '\n' << wrap(apart_note, "", style.text_width());
     if (grid.repeated > 0)
         out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
 }

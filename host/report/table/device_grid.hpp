@@ -27,30 +27,27 @@ struct GridDevice {
     bool simulated = false;
 };
 
-struct GridCell {
-    const model::Record* record = nullptr;  ///< nothing: this variant was not run there
-    Rank rank;
-};
-
 /// All variants at one point: `cells[v][d]` is that of variant v on device d.
 struct GridGroup {
     model::PointValues point;
     std::vector<std::string> ids;
-    std::vector<std::vector<GridCell>> cells;
+    std::vector<std::vector<RankedCell>> cells;
 };
 
 /// The cells of a device that have a time: those that are ranked first, fastest first within what took turns.
-std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t device);
+std::vector<const RankedCell*> fastest_first(const GridGroup& group, std::size_t device);
 
 struct GridFamily {
     std::string name;
-    std::vector<GridGroup> groups;                    ///< at least one; all have values of the same axes
-    std::set<std::string> varying;                    ///< axes on which groups differ
-    std::string common_point() const;                 ///< "width=4096 local=64" of the others
-    std::string where(const GridGroup& group) const;  ///< likewise, what tells the group from the others
+    std::vector<GridGroup> groups;                           ///< at least one; all have values of the same axes
+    std::set<std::string> varying;                           ///< axes on which groups differ
+    std::string common_point() const;                        ///< "width=4096 local=64" of the others
+    model::PointValues place(const GridGroup& group) const;  ///< what tells the group from the others
+    std::string where(const GridGroup& group) const;         ///< likewise, as text
 };
 
-struct DeviceGrid : Unnamed {
+struct DeviceGrid {
+    bool apart = false;  ///< timed rows of one group took no turns with each other
     std::vector<GridDevice> devices;
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices

@@ -12,6 +12,7 @@
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::report {
 namespace {
@@ -131,7 +132,16 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         case Limit::unexplained:
             break;
     }
-    return "not explained: " + whole_percent(1 - explained(e, time));
+    std::vector<std::string> known;
+    for (const auto& b : e.bounds)
+        if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(share(b) + " is " + b.name);
+    const bool little = explained(e, time) < 0.5;
+    return "not explained: " + whole_percent(1 - explained(e, time)) +
+           (known.empty() ? "" : "; " + join(known, " and ") + " at least") +
+           (!little         ? ""
+            : known.empty() ? "; it"
+                            : ", the rest") +
+           (little ? " waits for what no bound is known of" : "");
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -143,7 +153,11 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     std::string heading = format_seconds(time.median);
     if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
     const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
-    out += "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n";
+    const std::string next = e.limit == Limit::unexplained ? "; `cllab isa " + pattern_of(record) + " --hot --device " +
+                                                                 record.device.selector + "` shows the code that runs"
+                                                           : "";
+    out += next.empty() ? "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n"
+                        : wrap_beside("  " + heading + "  ", limit_sentence(e, time) + next, style.text_width());
     out += "  " + bar(e, time) + "\n";
     out += bounds_text(e, time, style);
     if (e.wait)
@@ -158,9 +172,11 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
                         format_seconds(e.first_seconds) + " the first time, which was unclear; the second time stands",
                         style);
     for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
-    auto unknown = mapped(e.unbounded, [](const auto& one) { return one.first + " (" + one.second + ")"; });
+    std::vector<std::string> unknown;
+    for (const auto& one : e.unbounded) add_once(unknown, one.first);
     if (!e.unmodelled.empty()) unknown.push_back("models of processors (" + e.unmodelled + ")");
-    return unknown.empty() ? out : out + labelled("not bounded", join(unknown, ", "), style);
+    return unknown.empty() ? out
+                           : out + labelled("not bounded", join(unknown, ", ") + "; --json has the reasons", style);
 }
 
 std::string explanation_json(const model::Record& record, const Explanation& e) {

@@ -47,11 +47,13 @@ double least_difference(const Record& a, const Record& b) {
     const double placement = a.device.type == "gpu" ? 0.04 : 0.15;
     const double varied = std::max(a.time->reference_spread, b.time->reference_spread);
     const double cores = std::min(model::cores_share(a), model::cores_share(b));
-    return (1 + placement) * (1 + varied) / cores - 1;
+    // What a row without its cores takes longer than its share of them says (`tests/trial/beside_load.py`).
+    constexpr double beside_load = 1.5;
+    return (1 + placement) * (1 + varied) / cores * (cores < model::nearly_all_cores ? beside_load : 1) - 1;
 }
 
 /// `timed`: places of rows that took turns.
-void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks, Unnamed& unnamed) {
+void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks) {
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})
@@ -66,23 +68,22 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
         if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
         ranks[i].indistinct = ranks[best].indistinct = true;
         ranks[best].fastest = false;
-        unnamed.add({least_difference(*rows[best], *rows[i])});
+        ranks[i].allowed = least_difference(*rows[best], *rows[i]);
     }
 }
 
 /// `members`: places of rows at one point. `sets`: how many were ranked before.
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
-                Unnamed& unnamed) {
+                bool& apart) {
     std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
     for (const auto i : members)
         if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval())
             took_turns[model::turns_of(*rows[i])].push_back(i);
-    unnamed.add({0, took_turns.size() > 1});
+    apart = apart || took_turns.size() > 1;
     for (auto& [turns, set] : took_turns) {
         for (const auto i : set) ranks[i].set = sets;
         ++sets;
-        std::erase_if(set, [&](std::size_t i) { return !model::had_its_cores(*rows[i]); });
-        if (turns) rank_set(rows, set, ranks, unnamed);
+        if (turns) rank_set(rows, set, ranks);
     }
 }
 
@@ -120,24 +121,6 @@ bool clearly_before(const Record& a, double cost_a, const Record& b, double cost
     return turns && turns == model::turns_of(b) && apart && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
 
-void Unnamed::add(const Unnamed& other) {
-    difference = std::max(difference, other.difference);
-    apart = apart || other.apart;
-}
-
-std::vector<std::string> ranking_notes(const Unnamed& unnamed) {
-    std::vector<std::string> out;
-    if (unnamed.difference > 0)
-        out.push_back("~: too close to call; the samples overlap, or differ by no more than the " +
-                      format_significant(100 * unnamed.difference, 2) +
-                      " % that buffer placement, drift and lost cores alone can make here (use --vs).");
-    if (unnamed.apart)
-        out.emplace_back(
-            "Only cells that took turns in one run are ranked against each other; to rank the others, run them "
-            "together or use --vs.");
-    return out;
-}
-
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
     const auto group_of = points.groups();
@@ -148,7 +131,7 @@ Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     std::vector<Rank> ranks(rows.size());
     std::size_t sets = 0;
     for (auto& members : groups) {
-        rank_group(rows, members, ranks, sets, out);
+        rank_group(rows, members, ranks, sets, out.apart);
         put_fastest_first(rows, members, ranks);
         for (const auto i : members) {
             out.rows.push_back(rows[i]);

@@ -20,11 +20,17 @@ using model::rows_of;
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
-    bool compared = false;    ///< ok, timed with an interval on the cores it could use, and others took turns with it
+    bool compared = false;    ///< ok, timed with an interval, and others took turns with it
     bool fastest = false;     ///< clearly before every other one
     bool indistinct = false;  ///< may be the fastest; of the row with the least cost too, when it is not alone in that
     double ratio = 1;         ///< cost over the least of its set, >= 1
     std::size_t set = 0;      ///< rows with the same number took turns at one point
+    double allowed = 0;       ///< of an indistinct one: by how much it must cost more than the least, 0.2 is 20 %
+};
+
+struct RankedCell {
+    const model::Record* record = nullptr;  ///< nothing: this variant was not run there
+    Rank rank;
 };
 
 /// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
@@ -34,15 +40,8 @@ std::string rank_text(const Rank& rank);
 /// table cannot tell from a difference of the kernels, and they took turns. Costs are in one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
-/// What left rows unnamed or unranked, in one comparison or in several.
-struct Unnamed {
-    double difference = 0;  ///< the largest that still left somebody unnamed: 0.2 is 20 %
-    bool apart = false;     ///< timed rows of one group took no turns with each other
-
-    void add(const Unnamed& other);
-};
-
-struct Comparison : Unnamed {
+struct Comparison {
+    bool apart = false;              ///< timed rows of one group took no turns with each other
     Rows rows;                       ///< the given rows, those of one group together, else in the given order
     std::vector<std::size_t> group;  ///< of each row
     std::vector<Rank> ranks;         ///< of each row
@@ -56,7 +55,9 @@ struct Comparison : Unnamed {
 /// group has one, else by flop rate, else by time. All rows are of one device and family.
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto = {});
 
-/// What `~` and the gaps between ranks mean: sentences for below the tables.
-std::vector<std::string> ranking_notes(const Unnamed& unnamed);
+/// For below tables of which rows of one group took no turns.
+inline constexpr const char* apart_note =
+    "Only cells that took turns in one run are ranked against each other; to rank the others, run them together or use "
+    "--vs.";
 
 }  // namespace cllab::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/regression.hpp"
+#include "model/comparison.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::report {

@@ -11,9 +11,11 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "model/warning.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::report {
 namespace {
@@ -76,15 +78,21 @@ void print_unsupported(std::ostream& out, const std::vector<Rows>& folded, std::
     }
 }
 
-/// Returns what the sentences below all tables say of its ranks.
-Unnamed print_family(std::ostream& out, Rows unordered, const Notes& notes, const TableStyle& style,
-                     const MayBeAuto& may_be_auto) {
+/// Times of a simulator mean nothing.
+std::vector<std::string> sentences_of(const Comparison& comparison) {
+    const auto simulated = [](const Record* r) { return model::warns(*r, model::Warning::simulated); };
+    return std::ranges::any_of(comparison.rows, simulated) ? std::vector<std::string>() : table_sentences(comparison);
+}
+
+/// Whether rows of it took no turns with each other.
+bool print_family(std::ostream& out, Rows unordered, const Notes& notes, const TableStyle& style,
+                  const MayBeAuto& may_be_auto) {
     const std::size_t text_width = style.text_width();
     const auto folded = take_unsupported(unordered);
     if (unordered.empty()) {
         out << '\n' << wrap(folded.front().front()->family, "", text_width);
         print_unsupported(out, folded, text_width);
-        return {};
+        return false;
     }
     const Comparison comparison = compare(unordered, may_be_auto);
     const Rows& rows = comparison.rows;
@@ -107,7 +115,8 @@ Unnamed print_family(std::ostream& out, Rows unordered, const Notes& notes, cons
     if (std::erase(dropped, "dump") > 0) out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     print_left_out(out, dropped, style);
     if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
-    return comparison;
+    for (const auto& sentence : sentences_of(comparison)) out << wrap(sentence, "", text_width);
+    return comparison.apart;
 }
 
 void print_totals(std::ostream& out, const Rows& records, bool colour) {
@@ -135,17 +144,17 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
     const bool hosts = several_hosts(records);
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     const auto devices = grouped(records, [](const Record* r) { return device_key(*r); });
-    Unnamed unnamed;
+    bool apart = false;
     for (const auto& device : devices) {
         const auto& first = *device.front();
         if (&device != &devices.front()) out << '\n';
         out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""),
                             style.text_width(), style.colour);
         for (const auto& family : grouped(device, [](const Record* r) { return r->family; }))
-            unnamed.add(print_family(out, family, notes, style, may_be_auto));
+            apart = print_family(out, family, notes, style, may_be_auto) || apart;
     }
     print_totals(out, records, style.colour);
-    for (const auto& sentence : ranking_notes(unnamed)) out << wrap(sentence, "", style.text_width());
+    if (apart) out << wrap(apart_note, "", style.text_width());
     print_notes(out, notes, records.size(), style);
 }
 
@@ -203,7 +212,8 @@ void write_section(std::ostream& out, const Rows& unordered, const Notes& notes,
             << '\n';
         first = false;
     }
-    for (const auto& sentence : ranking_notes(comparison)) out << '\n' << plain_markdown(sentence) << '\n';
+    for (const auto& sentence : sentences_of(comparison)) out << "\n**" << plain_markdown(sentence) << "**\n";
+    if (comparison.apart) out << '\n' << plain_markdown(apart_note) << '\n';
 }
 
 }  // namespace

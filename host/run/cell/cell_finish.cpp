@@ -1,5 +1,6 @@
 // What follows the sampling of a cell: its code and the dump, its metrics and warnings, the last checks.
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -259,8 +260,12 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                                            "the clock drifts or the device has other work");
     if (!model::had_its_cores(state.record))
         state.warn(Warning::few_cores,
-                   "other processes took more than a tenth of the cores that its threads could use, so it is not "
-                   "ranked (record: cores, waited); a quiet machine may be faster");
+                   "other processes took more than a tenth of the cores that its threads could use, so it is ranked "
+                   "only where that cannot explain the difference (record: cores, waited); a quiet machine may be "
+                   "faster");
+    if (const char* layers = std::getenv("OPENCL_LAYERS"); layers && *layers)
+        state.warn(Warning::layers, "OPENCL_LAYERS is set to '" + excerpt(layers) +
+                                        "': a layer between the lab and the driver may slow launches; unset it");
     if (!timing.settled)
         state.warn(Warning::not_settled,
                    "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");

@@ -2,7 +2,7 @@
 from .case import NASTY, cases, distinct_options, options_of
 
 # What makes the rest of the line right, so that the option is what is wrong.
-COMMANDS = {"run": ["muladd_fma"], "dump": ["muladd_fma"], "tune": ["himeno_wide"], "isa": ["muladd_fma"], "profile": [], "devices": [],
+COMMANDS = {"run": ["muladd_fma"], "dump": ["muladd_fma"], "tune": ["himeno_wide"], "isa": ["muladd_fma"], "profile": [], "behaviour": [], "devices": [],
             "list": [], "describe": ["muladd"], "report": ["good.jsonl"], "why": ["muladd_fma"], "count": ["muladd_fma"], "ncu": ["muladd_fma"]}
 BAD_SECONDS = ["0", "-1", "-0", "nan", "inf", "-inf", "1e7", "1e999", "soon", "5s", "0x10", " 5", "5 ", "1,5", "1_000", "++1", *NASTY]
 MAY_BE_0 = {"why": ["--hot", "--count-budget"]}

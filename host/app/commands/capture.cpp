@@ -1,0 +1,193 @@
+// `cllab capture`: a program's kernels by time, and a launch of each as a kernel file with its data and proof.
+#include <cerrno>
+#include <iostream>
+
+#include "app/commands/command_file.hpp"
+#include "app/processes/worker.hpp"
+#include "capture/board.hpp"
+#include "capture/observed.hpp"
+#include "core/reading.hpp"
+#include "inspect/tools/tool.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+using capture::Board;
+using capture::Json;
+using capture::sum_of;
+using Kernels = std::vector<std::vector<Json>>;
+
+struct CaptureOptions : Call, FileOptions {
+    Strings kernels;
+    std::optional<unsigned> launch;
+    std::string folder, timeline;
+    bool no_times = false;
+};
+
+fs::path layer() {
+    constexpr const char* name = "cllab-capture-layer.so";
+    std::error_code ignored;
+    const auto folder = this_program().parent_path();
+    for (const auto& path : {folder / name, folder.parent_path() / "lib" / "cllab" / name})
+        if (fs::is_regular_file(path, ignored)) return path;
+    throw Error(Blame::environment, "the layer ", name, " is neither beside the program nor in ../lib/cllab");
+}
+
+/// Why no layer answered, and what to do.
+std::string not_loaded(const capture::Observed& program) {
+    if (program.loader.empty() && program.drivers.empty())
+        return "the program called no OpenCL: no process of it was seen with an OpenCL library";
+    if (program.loader.empty())
+        return "the program has an OpenCL loader linked into it statically, and that one loads no layers (its driver "
+               "is " +
+               program.drivers + "); link it with libOpenCL.so";
+    return "the program's OpenCL loader " + program.loader +
+           " did not load the layer: the program called no OpenCL, or the loader loads no layers; ocl-icd from 2.3.0 "
+           "and Khronos' from 2020 on do, NVIDIA's does not; another one: cllab capture -- env LD_PRELOAD=" +
+           capture::own_loader() + " PROGRAM";
+}
+
+std::string sizes_text(const Json& sizes) {
+    return join(sizes, "x", [](const Json& size) { return size.dump(); });
+}
+
+void print_kernels(std::ostream& out, const Kernels& kernels, double all, unsigned width) {
+    constexpr std::size_t most_rows = 30;
+    std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
+                                        {.title = "launches", .right = true},
+                                        {.title = "time", .right = true},
+                                        {.title = "mean", .right = true, .keep = 70},
+                                        {.title = "share", .right = true},
+                                        {.title = "global", .keep = 60},
+                                        {.title = "local", .keep = 50}};
+    for (const auto& rows : std::views::take(kernels, most_rows)) {
+        const auto& most = rows.front();
+        const auto count = sum_of(rows, "count"), seconds = sum_of(rows, "seconds");
+        add_row(columns, {most["kernel"], format_general(count, 15), format_seconds(seconds),
+                          format_seconds(seconds / count), fmt::format("{:.1f}%", 100 * seconds / all),
+                          sizes_text(most["global"]) + (rows.size() > 1 ? concat(" +", rows.size() - 1) : ""),
+                          most["local"].empty() ? "driver's" : sizes_text(most["local"])});
+    }
+    if (all == 0) columns.erase(columns.begin() + 2, columns.begin() + 5);
+    const report::Grid grid(std::move(columns), width, false);
+    out << grid.header() << '\n';
+    for (std::size_t i = 0; i < std::min(kernels.size(), most_rows); ++i) out << grid.row(i) << '\n';
+    if (kernels.size() > most_rows)
+        out << report::counted(kernels.size() - most_rows, "more kernel") << ", which took less; --json has all\n";
+}
+
+void print_capture(std::ostream& out, const std::vector<Json>& launches, const std::vector<Json>& others) {
+    const auto width = page_width(100);
+    const auto kernels = capture::by_kernel(launches);
+    const auto all = sum_of(launches, "seconds");
+    std::set<std::string> devices;
+    for (const auto& row : launches) devices.insert(row["device"].get<std::string>());
+    const auto beside = join(others, ", ", [](const Json& row) {
+        return report::counted(row["count"], row["what"]) +
+               (row["bytes"] > 0 ? " of " + format_bytes(row["bytes"]) : "") +
+               (row["timed"] > 0 ? " in " + format_seconds(row["seconds"]) : "");
+    });
+    const auto line = [&](const std::string& text) { out << report::wrap(text, "", width); };
+    const auto count = sum_of(launches, "count");
+    line(format_general(count, 15) + (count == 1 ? " launch of " : " launches of ") +
+         report::counted(kernels.size(), "kernel") +
+         (devices.empty() ? "" : " on " + join({devices.begin(), devices.end()}, ", ")) +
+         (all > 0 ? ": " + format_seconds(all) : ""));
+    if (!kernels.empty()) print_kernels(out, kernels, all, width);
+    if (!beside.empty()) line("beside them: " + beside);
+}
+
+void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {
+    for (const auto& file : files) {
+        const auto path = fs::path(asked.folder) / file["file"].get<std::string>();
+        std::cerr << printable(concat("  cllab run ", path.string(), "  # launch ", file["launch"].dump(),
+                                      file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
+                                      file["changed"] ? "" : "; it left all that it was given as it was",
+                                      file["has_text"] ? "" : "; a binary: it runs on this device and driver only"))
+                  << '\n';
+    }
+    if (files.empty() && !asked.kernels.empty())
+        say("no launch of a kernel " + join(asked.kernels, ", ") + " was kept; the table has the kernels' names");
+}
+
+int run_capture(const CaptureOptions& asked) {
+    Outputs outputs(asked);
+    if (!asked.timeline.empty()) outputs.writes(asked.timeline, "--trace", Outputs::Kind::whole);
+    const inspect::TempFolder folder;
+    outputs.open();
+    std::error_code trouble;
+    if (!asked.folder.empty() && !fs::create_directories(asked.folder, trouble) && trouble)
+        throw Error(Blame::environment, "folder '", asked.folder, "' cannot be made: ", trouble.message());
+    const auto path = folder.path() / "board", timeline = folder.path() / "timeline";
+    auto* board = capture::map_board(path, true);
+    if (!board) throw Error(Blame::environment, "'", path.string(), "' cannot be written: ", std::strerror(errno));
+    board->say({{"asked", "launches"},
+                {"times", !asked.no_times},
+                {"kernels", asked.kernels},
+                {"launch", asked.launch.value_or(0)},
+                {"folder", (fs::current_path() / asked.folder).string()},
+                {"timeline", asked.timeline.empty() ? "" : timeline.string()}});
+    // The first layer is nearest the driver: it sees what other layers make of a call.
+    const char* more_layers = std::getenv("OPENCL_LAYERS");
+    const auto layers = layer().string() + (more_layers && *more_layers ? concat(":", more_layers) : "");
+    ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
+    ::setenv("CLLAB_CAPTURE_BOARD", path.c_str(), 1);
+    const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);
+    if (program.signal) say(concat("the program was ended by signal ", program.signal, "; what it did before is here"));
+    const auto launches = capture::rows_on(*board, "kernel"), others = capture::rows_on(*board, "what");
+    const auto files = said_on(*board, "file"), notes = said_on(*board, "note");
+    if (auto* json = outputs.json()) {
+        json->line(capture::text_of({{"command", asked.passed_on}, {"status", program.status}}));
+        for (const auto& lines : {launches, others, files, notes, said_on(*board, "loader")})
+            for (const auto& line : lines) json->line(capture::text_of(line));
+    }
+    if (auto* trace = outputs.file("--trace")) {
+        const auto lines = split(trim(read_file(timeline).value_or("")), '\n');
+        trace->whole("[" + join(lines, ",\n") + "]\n");
+    }
+    if (board->processes == 0) {
+        say(not_loaded(program));
+        return program.status ? program.status : 3;
+    }
+    std::ostringstream page;
+    print_capture(page, launches, others);
+    std::cerr << page.str();
+    print_files(files, asked);
+    for (const auto& note : notes) say(note["note"].get<std::string>());
+    return program.status;
+}
+
+Rows<CaptureOptions> capture_rows() {
+    Rows<CaptureOptions> rows;
+    rows.list("kernel,k", "PATTERN", &CaptureOptions::kernels)
+        .whole("launch", "N", {1, 1e9, "whole numbers from 1"}, &CaptureOptions::launch)
+        .text("output,o", "FOLDER", &CaptureOptions::folder)
+        .text("trace", "FILE", &CaptureOptions::timeline)
+        .flag("no-times", &CaptureOptions::no_times)
+        .text("json", "FILE", &CaptureOptions::json)
+        .with(replace_rows());
+    return rows;
+}
+
+void check(CaptureOptions& asked) {
+    refuse_patterns(asked, "the program stands behind --, as in cllab capture -- python3 app.py");
+    if (asked.passed_on.empty())
+        throw Error(Blame::usage, "`cllab capture` takes a program behind --, as in cllab capture -- python3 app.py");
+    if (asked.kernels.empty() != asked.folder.empty())
+        throw Error(Blame::usage, "--kernel and --output go together: cllab capture -k 'scan*' -o scan -- PROGRAM");
+    std::error_code ignored;
+    if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder, ignored) &&
+        !fs::is_empty(asked.folder, ignored))
+        throw Error(Blame::usage, "folder '", asked.folder, "' holds files; name another one, or add --force");
+}
+
+}  // namespace
+
+Command capture_command() {
+    auto manual = manual_of("capture");
+    manual.passes_on = true;
+    return make_command<CaptureOptions>(std::move(manual), capture_rows(), check, run_capture);
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,240 @@
+#include "capture/layer/objects.hpp"
+
+#include <set>
+
+namespace cllab::capture {
+
+AskedFor& asked_for = *new AskedFor;
+Board* board = nullptr;
+const Dispatch* next = nullptr;
+
+namespace {
+
+std::mutex mutex;  ///< of what follows
+auto& objects = *new std::map<const void*, Object>;
+auto& told = *new std::set<std::string>;
+auto& tallies = *new std::map<std::string, Tally*>;
+
+/// And where it begins: the last one that begins at or before the pointer.
+std::pair<const void*, Object> object_around(const void* pointer) {
+    const std::lock_guard lock(mutex);
+    const auto behind = objects.upper_bound(pointer);
+    if (behind == objects.begin()) return {};
+    return *std::prev(behind);
+}
+
+}  // namespace
+
+void know(const void* handle, Object object) {
+    const std::lock_guard lock(mutex);
+    objects[handle] = std::move(object);
+}
+
+Object object_of(const void* handle) {
+    const auto [begin, object] = object_around(handle);
+    return begin == handle ? object : Object{};
+}
+
+void refer(const void* handle, int more) {
+    const std::lock_guard lock(mutex);
+    const auto found = objects.find(handle);
+    if (found == objects.end() || (found->second.references += more) > 0) return;
+    if (found->second.resource) found->second.resource->released = true;
+    objects.erase(found);
+}
+
+void note(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    if (told.size() < 1000 && told.insert(text).second) board->say({{"note", text}});
+}
+
+Tally& tally_of(const Json& row) {
+    const std::lock_guard lock(mutex);
+    auto& found = tallies[text_of(row)];
+    if (found) return *found;
+    const auto index = std::min<std::size_t>(board->rows++, board->tallies.size() - 1);
+    Json line{{"row", index}};
+    // The last one counts what finds no room.
+    line.update(index + 1 < board->tallies.size() ? row : Json{{"what", "launch of other kernels and sizes"}});
+    board->say(line);
+    return *(found = &board->tallies[index]);
+}
+
+namespace {
+
+// Programs.
+
+void know_program(cl_program handle, Program program) {
+    auto object = object_of(handle);  // its references stay where it is built again
+    object.program = std::make_shared<const Program>(std::move(program));
+    know(handle, object);
+}
+
+constexpr auto note_source = [](cl_program handle, const auto& of) {
+    const auto& [context, count, strings, lengths, error] = of;
+    std::string text;
+    for (cl_uint i = 0; i < count; ++i)
+        text.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
+    know_program(handle, {Program::Form::text, text});
+};
+
+constexpr auto note_il = [](cl_program handle, const auto& of) {
+    const auto& [context, il, length, error] = of;
+    know_program(handle, {Program::Form::spirv, {static_cast<const char*>(il), length}});
+};
+
+constexpr auto note_binary = [](cl_program handle, const auto& of) {
+    const auto& [context, count, devices, lengths, binaries, status, error] = of;
+    know_program(handle, {Program::Form::binary, {reinterpret_cast<const char*>(binaries[0]), lengths[0]}});
+};
+
+/// A program that is linked of others has their texts one behind the other.
+constexpr auto note_link = [](cl_program handle, const auto& of) {
+    const auto& [context, devices, list, options, count, inputs, notify, data, error] = of;
+    Program linked;
+    for (cl_uint i = 0; i < count; ++i) {
+        const auto input = object_of(inputs[i]).program;
+        if (!input || (input->form != Program::Form::text && count > 1)) return;
+        linked.form = input->form;
+        linked.bytes += input->bytes + (count > 1 ? "\n" : "");
+        linked.options = input->options;
+        linked.headers.insert(input->headers.begin(), input->headers.end());
+    }
+    know_program(handle, {linked.form, linked.bytes, linked.options, linked.headers});
+};
+
+/// Also tells the options that the driver gets: where launches are kept, the names of parameters are needed.
+constexpr auto options_of = [](const auto& of) {
+    const auto handle = std::get<0>(of);
+    const std::string options = std::get<3>(of) ? std::get<3>(of) : "";
+    Texts headers;
+    if constexpr (std::tuple_size_v<std::remove_cvref_t<decltype(of)>> == 9)  // a compilation
+        for (cl_uint i = 0; i < std::get<4>(of); ++i)
+            if (const auto header = object_of(std::get<5>(of)[i]).program) headers[std::get<6>(of)[i]] = header->bytes;
+    // Kernels of an earlier build keep its record.
+    if (const auto program = object_of(handle).program)
+        know_program(handle, {program->form, program->bytes, options, headers});
+    return options + (asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
+};
+
+// Kernels.
+
+void know_kernel(cl_kernel handle, cl_program program) {
+    auto known = object_of(program).program;
+    const auto name = asked<&Dispatch::clGetKernelInfo>(handle, CL_KERNEL_FUNCTION_NAME);
+    know(handle, {.kernel = std::make_shared<Kernel>(name, known ? known : std::make_shared<const Program>())});
+}
+
+constexpr auto note_kernel = [](cl_kernel handle, const auto& of) { know_kernel(handle, std::get<0>(of)); };
+
+constexpr auto note_kernels = [](const auto& of) {
+    const auto& [program, room, kernels, given] = of;
+    const auto count = asked<&Dispatch::clGetProgramInfo, std::size_t>(program, CL_PROGRAM_NUM_KERNELS);
+    for (std::size_t i = 0; kernels && i < count && i < room; ++i) know_kernel(kernels[i], program);
+};
+
+constexpr auto note_clone = [](cl_kernel copy, const auto& of) {
+    know(copy, {.kernel = std::make_shared<Kernel>(*kernel_of(std::get<0>(of)))});
+};
+
+/// Only what the driver took: else it keeps the value before.
+void set(cl_kernel handle, cl_uint index, Argument argument) {
+    auto& arguments = kernel_of(handle)->arguments;
+    if (arguments.size() <= index) arguments.resize(index + 1);
+    arguments[index] = std::move(argument);
+}
+
+constexpr auto note_argument = [](const auto& of) {
+    const auto& [handle, index, size, value] = of;
+    Argument argument{.is_set = true, .size = size};
+    const void* pointer = nullptr;
+    if (value) argument.value.emplace(static_cast<const char*>(value), size);
+    if (value && size == sizeof pointer) std::memcpy(&pointer, value, size);
+    argument.resource = object_of(pointer).resource;
+    set(handle, index, std::move(argument));
+};
+
+/// A pointer into an allocation is a part of it.
+constexpr auto note_pointer = [](const auto& of) {
+    const auto& [handle, index, pointer] = of;
+    const auto [begin, object] = object_around(pointer);
+    const auto& whole = object.resource;
+    const auto origin = static_cast<std::size_t>(static_cast<const char*>(pointer) - static_cast<const char*>(begin));
+    Argument argument{.is_set = whole && whole->shared && origin < whole->bytes, .resource = whole};
+    if (argument.is_set && origin > 0)
+        argument.resource = std::make_shared<Resource>(nullptr, nullptr, "", whole, whole->bytes - origin, origin);
+    set(handle, index, std::move(argument));
+};
+
+// Memory and samplers, as the driver describes what it has just made.
+
+constexpr auto note_memory = [](cl_mem handle, const auto&) {
+    constexpr auto info = &Dispatch::clGetMemObjectInfo;
+    constexpr auto of_image = &Dispatch::clGetImageInfo;
+    const auto made = std::make_shared<Resource>(handle);
+    if (asked<info, cl_mem_object_type>(handle, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) {
+        made->format = asked<of_image, cl_image_format>(handle, CL_IMAGE_FORMAT);
+        made->bytes = asked<of_image, std::size_t>(handle, CL_IMAGE_ELEMENT_SIZE);
+        for (const auto what : {CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH, CL_IMAGE_ARRAY_SIZE})
+            if (const auto size = asked<of_image, std::size_t>(handle, what))
+                made->sizes.push_back(size), made->bytes *= size;
+    } else {
+        made->bytes = asked<info, std::size_t>(handle, CL_MEM_SIZE);
+        made->origin = asked<info, std::size_t>(handle, CL_MEM_OFFSET);
+        made->parent = object_of(asked<info, cl_mem>(handle, CL_MEM_ASSOCIATED_MEMOBJECT)).resource;
+    }
+    know(handle, {.resource = made});
+};
+
+constexpr auto note_shared = [](void* pointer, const auto& of) {
+    const auto& [context, flags, size, alignment] = of;
+    know(pointer, {.resource = std::make_shared<Resource>(nullptr, pointer, "", nullptr, size)});
+};
+
+constexpr auto note_free = [](const auto& of) {
+    for (cl_uint i = 0; i < std::get<1>(of); ++i) refer(std::get<2>(of)[i], -1);
+};
+
+constexpr auto note_sampler = [](cl_sampler handle, const auto&) {
+    constexpr auto info = &Dispatch::clGetSamplerInfo;
+    static constexpr const char* outside[]{"none", "edge", "zero", "repeat", "mirror"};
+    const auto addressing = asked<info, cl_addressing_mode>(handle, CL_SAMPLER_ADDRESSING_MODE) - CL_ADDRESS_NONE;
+    const bool is_linear = asked<info, cl_filter_mode>(handle, CL_SAMPLER_FILTER_MODE) == CL_FILTER_LINEAR;
+    const bool is_normalized = asked<info, cl_bool>(handle, CL_SAMPLER_NORMALIZED_COORDS);
+    const auto text = concat("sampler:", is_linear ? "linear," : "nearest,", outside[std::min(addressing, 4u)],
+                             is_normalized ? ",normalized" : ",pixel");
+    know(handle, {.resource = std::make_shared<Resource>(nullptr, nullptr, text)});
+};
+
+}  // namespace
+
+std::shared_ptr<Kernel> kernel_of(cl_kernel handle) {
+    if (!object_of(handle).kernel) know_kernel(handle, nullptr);
+    return object_of(handle).kernel;
+}
+
+void wrap_objects(Dispatch& to) {
+    using D = Dispatch;
+    wrap_noted<note_source, &D::clCreateProgramWithSource>(to);
+    wrap_noted<note_il, &D::clCreateProgramWithIL>(to);
+    wrap_noted<note_binary, &D::clCreateProgramWithBinary>(to);
+    wrap_noted<note_link, &D::clLinkProgram>(to);
+    wrap<&D::clBuildProgram>(to, Calls<decltype(&D::clBuildProgram)>::built<&D::clBuildProgram, options_of>);
+    wrap<&D::clCompileProgram>(to, Calls<decltype(&D::clCompileProgram)>::built<&D::clCompileProgram, options_of>);
+    wrap_noted<note_kernel, &D::clCreateKernel>(to);
+    wrap_noted<note_kernels, &D::clCreateKernelsInProgram>(to);
+    wrap_noted<note_clone, &D::clCloneKernel>(to);
+    wrap_referred<1, &D::clRetainProgram, &D::clRetainKernel, &D::clRetainMemObject, &D::clRetainSampler>(to);
+    wrap_referred<-1, &D::clReleaseProgram, &D::clReleaseKernel, &D::clReleaseMemObject, &D::clReleaseSampler,
+                  &D::clSVMFree>(to);
+    if (asked_for.kernels.empty()) return;
+    wrap_noted<note_argument, &D::clSetKernelArg>(to);
+    wrap_noted<note_pointer, &D::clSetKernelArgSVMPointer>(to);
+    wrap_noted<note_memory, &D::clCreateBuffer, &D::clCreateBufferWithProperties, &D::clCreateSubBuffer,
+               &D::clCreateImage, &D::clCreateImageWithProperties, &D::clCreateImage2D, &D::clCreateImage3D>(to);
+    wrap_noted<note_shared, &D::clSVMAlloc>(to);
+    wrap_noted<note_free, &D::clEnqueueSVMFree>(to);
+    wrap_noted<note_sampler, &D::clCreateSampler, &D::clCreateSamplerWithProperties>(to);
+}
+
+}  // namespace cllab::capture

@@ -1,0 +1,292 @@
+#include "report/table/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/grouped.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/warning.hpp"
+#include "report/records/points.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Record;
+using Cells = std::vector<const RankedCell*>;
+
+std::string id(const RankedCell* cell) { return cell->record->id; }
+
+/// The median with its interval, and what makes it doubtful.
+std::string time_text(const Record& r) {
+    using model::Warning;
+    std::string doubts;
+    for (const auto code : {Warning::below_floor, Warning::beyond_memory, Warning::few_cores})
+        if (model::warns(r, code)) doubts += (doubts.empty() ? " (" : ", ") + std::string(code_of(code));
+    const auto interval = spread_of(r);
+    return format_seconds(r.time->median) +
+           (interval.starts_with("n =") ? ", "
+            : interval.empty()          ? ""
+                                        : " ") +
+           interval + doubts + (doubts.empty() ? "" : ")");
+}
+
+std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
+
+/// What a record says that its kernel executes or asks for; nothing where it does not say.
+struct Amount {
+    const char *verb, *what;
+    std::optional<double> (*of)(const Record&);
+};
+
+std::optional<double> declared(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+const Amount amounts[]{
+    {"executes", "instructions", [](const Record& r) { return metric_value(r, "hot_code"); }},
+    {"moves", "B", [](const Record& r) { return r.work.assumed ? std::nullopt : declared(r.work.bytes); }},
+    {"starts", "groups", [](const Record& r) { return declared(r.work.groups); }},
+    {"passes", "barriers per work-item", [](const Record& r) { return std::optional(r.work.barriers); }},
+    {"executes", "atomics", [](const Record& r) { return std::optional(r.work.atomics); }},
+    {"has", "spills",
+     [](const Record& r) { return r.code.spills ? std::optional(static_cast<double>(*r.code.spills)) : std::nullopt; }},
+};
+
+/// "instructions per pixel" of the unit "instr/pixel".
+std::string unit_of(const Amount& amount, const Record& r) {
+    for (const auto& [name, metric] : r.metrics)
+        if (name == "hot_code" && amount.what == std::string_view("instructions"))
+            return "instructions per " + metric.unit.substr(metric.unit.find('/') + 1);
+    return amount.what;
+}
+
+std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
+    if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs"); }))
+        return "the verdict of `--vs`";
+    std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a);
+    for (const auto& [axis, value] : where)
+        if (!value.empty()) out += " --axis " + axis + "=" + value;
+    return "`" + out + " --device " + a.device.selector + "`";
+}
+
+/// Why rows of equal standing are not told apart.
+std::string cause(const Cells& close) {
+    const auto share =
+        std::ranges::min(mapped(close, [](const auto* cell) { return model::cores_share(*cell->record); }));
+    double allowed = 0;
+    for (const auto* cell : close) allowed = std::max(allowed, cell->rank.allowed);
+    if (share < model::nearly_all_cores)
+        return fmt::format("other processes took {:.0f} % of the cores, which can make a factor of {}",
+                           100 * (1 - share), format_significant(1 + allowed, 2));
+    return fmt::format("samples overlap, or differ by no more than the {} % that buffer placement and drift can make",
+                       format_significant(100 * allowed, 2));
+}
+
+/// Of variants of which none is ranked, or of the only one.
+std::vector<std::string> least_sentence(const Cells& timed, const model::PointValues& where) {
+    if (timed.empty()) return {};
+    const auto by_time = [](const RankedCell* cell) { return cell->record->time->median; };
+    auto sorted = timed;
+    std::ranges::stable_sort(sorted, {}, by_time);
+    const auto& least = *sorted.front()->record;
+    if (timed.size() > 1) {
+        const auto few =
+            std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
+        return {fmt::format("None of {} variants is ranked, because {}; {} has the least time, {}; {} decides.",
+                            timed.size(),
+                            few ? "there are fewer than six samples" : "they were timed in different runs", least.id,
+                            time_text(least), deciding_command(least, *sorted[1]->record, where))};
+    }
+    const auto copy = metric_value(least, "of_copy");
+    return {fmt::format(
+        "{} takes {}{}.", least.id, time_text(least),
+        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+}
+
+/// What the ratios of variants are of that do different amounts of work: " per byte". Nothing where they are of times.
+std::string per_what(const Cells& ranked) {
+    const auto& best = *ranked.front()->record;
+    const bool of_times = std::ranges::all_of(ranked, [&](const RankedCell* cell) {
+        const double median = cell->record->time->median;
+        return std::abs(cell->rank.ratio * best.time->median - median) < 0.01 * median;
+    });
+    if (of_times) return "";
+    const bool bytes = std::ranges::all_of(
+        ranked, [](const RankedCell* cell) { return metric_value(*cell->record, "bandwidth").value_or(0) > 0; });
+    return bytes ? " per byte" : " per operation";
+}
+
+/// Of those that took turns, fastest first.
+std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
+    const auto* best = ranked.front();
+    const auto per = per_what(ranked);
+    const auto range = " (" + id(ranked.back()) + " takes " + times_as_long(ranked.back()->rank.ratio) + ")";
+    if (best->rank.fastest) {
+        const auto differs = difference(*best->record, *ranked[1]->record);
+        return id(best) + " is fastest" + (per.empty() ? ": " + time_text(*best->record) : per) + "; next is " +
+               id(ranked[1]) + ", " + times_as_long(ranked[1]->rank.ratio) + (ranked.size() > 2 ? range : "") +
+               (differs.empty() ? "" : "; " + differs) + ".";
+    }
+    auto close = ranked;
+    std::erase_if(close, [](const RankedCell* cell) { return !cell->rank.indistinct; });
+    return "No variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
+           " are too close to call, the best takes " + time_text(*best->record) +
+           (close.size() < ranked.size() ? range : "") + "; " + cause(close) + "; " +
+           deciding_command(*best->record, *close[1]->record, where) + " decides.";
+}
+
+/// The axes that tell rows apart. Asked once for a table: it may have a million rows.
+std::vector<std::string> axes_apart(const Comparison& c) {
+    auto out = c.axes;
+    std::erase_if(out, [&](const auto& axis) {
+        return std::ranges::all_of(c.rows, [&](const auto* row) {
+            return value_at(row->point, axis) == value_at(c.rows.front()->point, axis);
+        });
+    });
+    return out;
+}
+
+/// "size=1Ki" of these axes.
+model::PointValues where_of(const std::vector<std::string>& axes, const Record& r) {
+    return mapped(axes, [&](const auto& axis) { return std::pair(axis, std::string(value_at(r.point, axis))); });
+}
+
+std::string where_text(const model::PointValues& where) {
+    return point_text(where, [](const auto&, const auto& value) { return !value.empty(); });
+}
+
+/// One row per point: the least and the longest time of each variant over the axis of most values, at the same others.
+std::vector<std::string> range_sentences(const Comparison& c) {
+    constexpr std::size_t most = 4;
+    const auto axes = axes_apart(c);
+    std::map<std::string, std::set<std::string>> values;
+    for (const auto* r : c.rows)
+        for (const auto& [axis, value] : where_of(axes, *r)) values[axis].insert(value);
+    if (values.empty()) return {};
+    const std::string swept =
+        std::ranges::max_element(values, {}, [](const auto& axis) { return axis.second.size(); })->first;
+    auto timed = c.rows;
+    std::erase_if(timed, [](const auto* r) { return !r->time; });
+    const auto name_of = [&](const auto* r) {
+        auto others = where_of(axes, *r);
+        std::erase_if(others, [&](const auto& one) { return one.first == swept; });
+        return cell_title(r->id, others);
+    };
+    std::vector<std::string> out;
+    for (const auto& own : grouped(timed, name_of)) {
+        if (own.size() < 2 || out.size() == most) continue;
+        const auto [least, longest] = std::ranges::minmax(own, {}, [](const auto* r) { return r->time->median; });
+        const auto at = [&](const auto* r) {
+            return time_text(*r) + " at " + where_text(model::PointValues{{swept, value_at(r->point, swept)}});
+        };
+        out.push_back(fmt::format("{} takes {} and {}.", name_of(own.front()), at(least), at(longest)));
+    }
+    return out;
+}
+
+/// Of many points: how often each variant is the fastest.
+std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) {
+    std::map<std::string, std::size_t> wins;
+    std::size_t none = points.size();
+    for (const auto& cells : points)
+        for (const auto& cell : cells)
+            if (cell.rank.fastest) ++wins[cell.record->id], --none;
+    std::vector<std::pair<std::size_t, std::string>> sorted;
+    for (const auto& [name, number] : wins) sorted.emplace_back(number, name);
+    std::ranges::sort(sorted, std::greater());
+    const auto words = first_few(sorted, 4, [&](const auto& w) { return fmt::format("{} at {}", w.second, w.first); });
+    const auto all = std::to_string(points.size()) + " points";
+    if (sorted.empty()) return "No variant is clearly the fastest at any of " + all + ".";
+    return "Fastest of " + all + ": " + words + (none ? fmt::format("; at {} none is clearly", none) : "") + ".";
+}
+
+}  // namespace
+
+std::string spread_of(const Record& r) {
+    if (!r.time) return "";
+    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
+    const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
+    return interval.empty() ? "" : interval + " %";
+}
+
+std::string pattern_of(const Record& r) {
+    const auto& file = r.build.source;
+    const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(file); });
+    return own && !file.empty() ? file + ":" + r.variant : r.id;
+}
+
+std::string difference(const Record& faster, const Record& slower) {
+    constexpr double least = 1.1;
+    const Amount* largest = nullptr;
+    double most = 0;
+    for (const auto& amount : amounts) {
+        const auto few = amount.of(faster), many = amount.of(slower);
+        if (!few || !many || *many < least * *few || *many <= 0 || unit_of(amount, faster) != unit_of(amount, slower))
+            continue;
+        const double ratio = *few > 0 ? *many / *few : HUGE_VAL;
+        if (ratio > most) most = ratio, largest = &amount;
+    }
+    if (!largest) return "";
+    const auto value = [&](const Record& r) {
+        const double amount = *largest->of(r);
+        if (largest->what == std::string_view("B")) return format_rate(amount, "B");
+        return amount == std::round(amount) ? format_exact(amount) : format_significant(amount, 3);
+    };
+    const auto unit = largest->what == std::string_view("B") ? "" : " " + unit_of(*largest, faster);
+    return fmt::format("{} {} {}{}, {} {}", faster.id, largest->verb, value(faster), unit, slower.id, value(slower));
+}
+
+std::vector<std::string> ranking_sentences(const Cells& timed, const model::PointValues& where) {
+    std::map<std::size_t, Cells> sets;
+    for (const auto* cell : timed)
+        if (cell->rank.compared) sets[cell->rank.set].push_back(cell);
+    if (sets.empty()) return least_sentence(timed, where);
+    std::vector<std::string> out;
+    for (auto& [set, ranked] : sets) {
+        std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
+        out.push_back(set_sentence(ranked, where));
+    }
+    const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
+    if (apart == 0) return out;
+    const auto* least =
+        *std::ranges::min_element(timed, {}, [](const RankedCell* cell) { return cell->record->time->median; });
+    const auto shorter = ", of which " + id(least) + " has the least time, " + time_text(*least->record);
+    out.back() += fmt::format(" {} of {} {} not ranked{}.", apart, timed.size(), apart == 1 ? "is" : "are",
+                              least->rank.compared ? "" : shorter);
+    return out;
+}
+
+std::vector<std::string> table_sentences(const Comparison& c) {
+    constexpr std::size_t few = 3;
+    std::vector<std::vector<RankedCell>> points;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+        if (i == 0 || c.group[i] != c.group[i - 1]) points.emplace_back();
+        if (c.rows[i]->time) points.back().push_back({c.rows[i], c.ranks[i]});
+    }
+    std::erase_if(points, [](const auto& cells) { return cells.size() < 2; });
+    if (points.empty()) return range_sentences(c);
+    const auto axes = axes_apart(c);
+    std::vector<std::string> out;
+    if (points.size() > few) {  // and one point of which nothing is known
+        out.push_back(counts_sentence(points));
+        std::erase_if(points, [](const auto& cells) {
+            return std::ranges::any_of(cells, [](const auto& cell) { return cell.rank.fastest; });
+        });
+        points.erase(points.begin(), points.end() - std::min<std::ptrdiff_t>(1, std::ssize(points)));
+    }
+    for (const auto& cells : points) {
+        const auto where = where_of(axes, *cells.front().record);
+        const auto place = where_text(where);
+        Cells timed;
+        for (const auto& cell : cells) timed.push_back(&cell);
+        for (const auto& sentence : ranking_sentences(timed, where))
+            out.push_back((place.empty() ? "" : "At " + place + ": ") + sentence);
+    }
+    return out;
+}
+
+}  // namespace cllab::report

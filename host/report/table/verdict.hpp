@@ -1,0 +1,32 @@
+// Which variant is fastest, by how much, what differs between it and the next, and what to do where none is: in
+// sentences, the same ones on the terminal, the page, the picture and in Markdown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/result.hpp"
+#include "report/table/ranking.hpp"
+
+namespace cllab::report {
+
+/// Of the timed variants at one point on one device, fastest first: a sentence for each set that took turns. `where`:
+/// what tells the point from others of the same run, for the command that compares two of them.
+std::vector<std::string> ranking_sentences(const std::vector<const RankedCell*>& timed,
+                                           const model::PointValues& where = {});
+
+/// What a table of two or more timed cells ends with: of few points the ranking at each, of many how often each
+/// variant is fastest, of one variant the points of its least and its longest time.
+std::vector<std::string> table_sentences(const Comparison& comparison);
+
+/// The largest difference that was counted or declared, with the same sign as the times: "a executes 26 instructions
+/// per pixel, b 60". Empty where there is none of a tenth.
+std::string difference(const model::Record& faster, const model::Record& slower);
+
+/// A kernel as the command line takes it: of a user's file with the file's name.
+std::string pattern_of(const model::Record& record);
+
+/// "±1.7 %", "-5/+82 %", or "n = 3" where there is no interval.
+std::string spread_of(const model::Record& record);
+
+}  // namespace cllab::report

@@ -1,0 +1,227 @@
+"""`cllab capture`: counts and times of a program that knows its own, and its launches as kernel files that prove themselves."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import lab
+from lab import words
+
+PROGRAM = os.environ["CLLAB_CAPTURED_PROGRAM"]
+Done = collections.namedtuple("Done", "stdout stderr")
+
+
+class Capture(lab.LabTest):
+    def capture(self, *options, mode="counts", status=0, more=(), **environment):
+        return Done(*self.lab("capture", *options, "--", PROGRAM, mode, *more, status=status,
+                              env=self.environment(**environment)))
+
+    def lines(self, *options, **more):
+        """What it prints and its JSON lines by their kind."""
+        done = self.capture("--json", "out.json", "--force", *options, **more)
+        lines = [json.loads(line) for line in (self.folder / "out.json").read_text().splitlines()]
+        return done, {"program": lines[0], "kernel": [one for one in lines if "global" in one], "file": [one for one in lines if "file" in one],
+                      "loader": [one["loader"] for one in lines if "loader" in one], "what": {one["what"]: one for one in lines if "what" in one}}
+
+    @staticmethod
+    def launches(lines):
+        out = collections.Counter()
+        for line in lines:
+            out[line["kernel"]] += line["count"]
+        return out
+
+    @staticmethod
+    def own_counts(output):
+        """Launches and seconds that the program itself counted, by kernel."""
+        rows = [line.split() for line in output.splitlines() if len(line.split()) == 3]
+        return {kernel: (int(count), int(ns) * 1e-9) for kernel, count, ns in rows}
+
+    def test_counts_are_exact_and_times_are_those_of_the_programs_own_events(self):
+        done, lines = self.lines()
+        own = self.own_counts(done.stdout)
+        self.assertEqual(set(own), {"scale", "add"})
+        for kernel, (count, seconds) in own.items():
+            rows = [line for line in lines["kernel"] if line["kernel"] == kernel]
+            self.assertEqual(sum(row["count"] for row in rows), count)
+            self.assertLess(abs(sum(row["seconds"] for row in rows) - seconds), 0.01 * seconds)
+        self.assertEqual(sorted((one["global"], one["local"], one["count"]) for one in lines["kernel"] if one["kernel"] == "scale"),
+                         [([2048], [], 10), ([4096], [64], 10)])
+        self.assertEqual((lines["what"]["read"]["count"], lines["what"]["read"]["bytes"]), (1, 4000))
+        self.assertEqual(lines["what"]["build"]["count"], 1)
+        self.assertGreater(lines["what"]["gap"]["count"], 10, "the program waits for most launches")
+        self.assertIn("libOpenCL", lines["loader"][0])
+        self.assertIn("25 launches of 2 kernels", words(done.stderr))
+
+    def test_the_programs_output_and_status_are_its_own(self):
+        plain = subprocess.run([PROGRAM, "structs", "9"], env=self.environment(), capture_output=True, text=True)
+        done = self.capture(mode="structs", more=["9"], status=9)
+        self.assertEqual(done.stdout.split()[:2], plain.stdout.split()[:2])
+        self.assertEqual(len(done.stdout.splitlines()), len(plain.stdout.splitlines()))
+
+    def test_without_times_it_counts(self):
+        _, lines = self.lines("--no-times")
+        self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
+        self.assertEqual({line["seconds"] for line in lines["kernel"]}, {0})
+        self.assertNotIn("queue made with profiling", lines["what"])
+
+    def test_threads_and_queues_lose_no_launch(self):
+        _, lines = self.lines(mode="threads")
+        self.assertEqual([(line["count"], line["timed"]) for line in lines["kernel"]], [(1000, 1000)])
+        self.assertEqual(lines["what"]["queue made with profiling"]["count"], 4)
+
+    def test_a_program_that_calls_no_opencl_or_is_none_is_told(self):
+        done = self.capture(mode="nothing", status=5)
+        self.assertIn("called no OpenCL", done.stderr)
+        self.assertIn("cannot be started", self.lab("capture", "--", "no-such-program", status=2)[1])
+
+    def test_a_loader_that_loads_no_layer_and_a_static_one_are_named(self):
+        registered = pathlib.Path("/etc/OpenCL/vendors/pocl.icd").read_text().strip()
+        driver = next((path for folder in ("", "/usr/lib/x86_64-linux-gnu") if (path := pathlib.Path(folder, registered)).is_file()), None)
+        if not driver:
+            self.skipTest(f"{registered} is in no folder known here")
+        own = self.folder / "libOpenCL.so.1"  # what the name promises it is not
+        shutil.copy(driver, own)
+        loads = "import ctypes, sys, time; ctypes.CDLL(sys.argv[1]); time.sleep(1)"
+        for library, why in ((own, f"OpenCL loader {own} did not load the layer"), (driver, "an OpenCL loader linked into it statically")):
+            err = self.lab("capture", "--", sys.executable, "-c", loads, library, status=3)[1]
+            self.assertIn(why, words(err))
+            self.assertIn(library.name, err)
+
+    def proved(self, mode, *kernels, **more):
+        """Keeps the launches of a mode, runs their files, and returns the files by kernel with what was said."""
+        done = self.capture("-k", "*", "-o", "kept", "--force", mode=mode, **more)
+        for kernel in kernels:
+            with self.subTest(mode=mode, kernel=kernel):
+                file = self.folder / "kept" / (kernel + ".cl")
+                self.assertTrue(file.exists(), done.stderr)
+                self.lab("run", file, "--max-time", "5", "--json", "run.jsonl", "--force", "--no-dumps")
+                record = json.loads((self.folder / "run.jsonl").read_text().splitlines()[0])
+                self.assertEqual(record["status"], "ok", record.get("reason"))
+        return done
+
+    def block(self, kernel):
+        return (self.folder / "kept" / (kernel + ".cl")).read_text().split("*/")[0]
+
+    def test_a_launch_is_kept_with_its_arguments_and_proved_by_what_the_program_got(self):
+        self.proved("counts", "scale", "add")
+        self.assertIn("arg times = 4000", self.block("scale"), "the longest launch")
+        self.assertIn("expect x = scale.8.x.after.bin", self.block("scale"))
+        self.assertIn("options -DUNUSED=1", self.block("scale"))
+
+    def test_an_edit_that_changes_the_results_is_found(self):
+        self.capture("-k", "add", "-o", "kept")
+        file = self.folder / "kept" / "add.cl"
+        file.write_text(file.read_text().replace("+ b[get", "- b[get"))
+        self.assertIn("wrong_result", words(self.lab("run", file, "--max-time", "5", "--no-dumps", status=1)[0]))
+
+    def test_which_launch(self):
+        for which, times in (("1", 10), ("8", 4000), ("3", 10)):
+            self.capture("-k", "scale", "-o", "kept", "--launch", which, "--force")
+            self.assertIn(f"arg times = {times}\n", self.block("scale"))
+
+    def test_structs_local_memory_and_parts_of_buffers(self):
+        self.proved("structs", "with_struct")
+        self.assertIn("arg room = local:64", self.block("with_struct"))
+        self.proved("parts", "add")
+        self.assertIn("arg b = part:whole_of_a:1024:1000", self.block("add"))
+
+    def test_images_and_samplers(self):
+        self.proved("images", "blur")
+        self.assertIn("sampler:nearest,edge,pixel", self.block("blur"))
+
+    def test_what_cannot_be_kept_is_told_with_its_reason(self):
+        done = self.proved("null")
+        self.assertIn("not kept: argument 'b' is NULL", words(done.stderr))
+        self.assertIn("no launch of a kernel * was kept", words(done.stderr))
+
+    def test_shared_virtual_memory_and_pointers_into_it(self):
+        self.proved("shared", "scale", "add")
+        self.assertIn("arg x = file:scale.1.x.before.bin", self.block("scale"))
+        self.assertIn("arg sum = part:a:1024:3072", self.block("add"))
+
+    def test_a_buffer_passed_twice_and_one_that_is_appended_to(self):
+        self.proved("appended", "positive")
+        self.assertIn("relation any order of found", self.block("positive"))
+        self.proved("twice", "add")
+        self.assertIn("arg b = same:a", self.block("add"))
+
+    def test_a_timeline_has_every_command(self):
+        self.lines("--trace", "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())
+        self.assertEqual(collections.Counter(event["name"] for event in events), {"scale": 20, "add": 5, "read": 1})
+        self.assertTrue(all(event["ph"] == "X" and event["dur"] >= 0 for event in events))
+
+    def test_a_launch_that_changes_nothing_is_told(self):
+        done = self.proved("idle", "idle")
+        self.assertIn("expect x = unchanged", self.block("idle"))
+        self.assertIn("it left all that it was given as it was", words(done.stderr))
+
+    def test_programs_released_before_kernels_clones_and_kernels_made_at_once(self):
+        self.proved("released", "scale")
+
+    def test_a_launch_that_waits_for_what_the_program_does_later_holds_nothing_up(self):
+        self.proved("user_event", "scale")
+
+    def test_out_of_order_queues_are_read_between_two_launches(self):
+        self.proved("out_of_order", "scale")
+
+    def test_binaries_and_linked_programs_with_their_headers(self):
+        done = self.proved("binaries", "twice")
+        self.assertIn("a binary: it runs on this device and driver only", words(done.stderr))
+        self.lab("run", self.folder / "kept" / "scale.bin", "--max-time", "5", "--no-dumps")
+
+    def test_what_a_crash_or_an_interrupt_left_is_there(self):
+        done, lines = self.lines("-k", "*", "-o", "kept", mode="crash", status=128 + signal.SIGKILL)
+        self.assertIn("ended by signal 9", done.stderr)
+        self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
+        self.assertTrue((self.folder / "kept" / "scale.cl").exists())
+        running = self.start("capture", "--json", "hang.json", "--", PROGRAM, "hang")
+        while running.stdout.readline().split()[:1] != ["scale"]:
+            pass
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 128 + signal.SIGTERM)
+        lines = [json.loads(line) for line in (self.folder / "hang.json").read_text().splitlines()]
+        self.assertEqual(self.launches(line for line in lines if "global" in line), {"scale": 20, "add": 5})
+
+    def test_a_full_disk_keeps_the_table_and_says_what_is_missing(self):
+        done = self.proved("full", "scale", "add")
+        self.assertIn("26 launches of 2 kernels", words(done.stderr))
+        self.assertIn("a launch of scale is not kept", words(done.stderr))
+        self.assertIn("arg times = 4000\n", self.block("scale"), "what was kept before")
+
+    def test_a_layer_in_another_command_is_a_warning_of_the_record(self):
+        file = self.folder / "one.cl"
+        file.write_text("/*cllab\nglobal 64\narg x = out:64\n*/\nkernel void one(global int* x) { x[get_global_id(0)] = 1; }\n")
+        self.lab("run", file, "--max-time", "5", "--json", "run.jsonl", "--no-dumps",
+                 env=self.environment(OPENCL_LAYERS="/nowhere/layer.so"))
+        record = json.loads((self.folder / "run.jsonl").read_text().splitlines()[0])
+        self.assertTrue(any(text.startswith("layers: OPENCL_LAYERS") for text in record["warnings"]), record["warnings"])
+
+    def test_what_does_not_go_together_is_refused(self):
+        for options, why in (((), "takes a program behind --"), (("-k", "x"), "go together"),
+                             (("--launch", "last"), "possible are whole numbers from 1"), (("file.cl",), "the program stands behind --")):
+            program = ("--", PROGRAM) if options else ()
+            self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))
+
+    def test_a_python_program_with_pyopencl(self):
+        if subprocess.run(["/usr/bin/python3", "-c", "import pyopencl"], capture_output=True).returncode:
+            self.skipTest("python3-pyopencl is not installed")
+        script = self.folder / "app.py"
+        script.write_text("import numpy, pyopencl as cl, pyopencl.array as ca\n"
+                          "q = cl.CommandQueue(cl.create_some_context(interactive=False))\n"
+                          "a = ca.arange(q, 1000, dtype=numpy.float32)\nprint((2 * a + a).get().sum())\n")
+        out, err = self.lab("capture", "-k", "*", "-o", "kept", "--", "/usr/bin/python3", script, env=self.environment(PYOPENCL_NO_CACHE="1", PYOPENCL_CTX="0"))
+        self.assertEqual(out, "1498500.0\n")
+        files = sorted((self.folder / "kept").glob("*.cl"))
+        self.assertTrue(files, err)
+        for file in files:
+            self.lab("run", file, "--max-time", "5", "--no-dumps")
+
+
+if __name__ == "__main__":
+    lab.main()

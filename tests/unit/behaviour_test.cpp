@@ -1,0 +1,136 @@
+// How answers of devices are told, without a device.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <set>
+
+#include "behaviour/rows.hpp"
+#include "core/embedded.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+BOOST_AUTO_TEST_SUITE(behaviour_test)
+
+using namespace cllab;
+using namespace cllab::behaviour;
+
+namespace {
+
+const Sizes sizes{{"items", 4096}, {"side", 16}, {"max_group", 512}, {"local_bytes", 1000}};
+
+Answer said_so(const std::string& text) { return {Answer::Status::answered, text}; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_row_becomes_one_question_for_each_word) {
+    const auto rows = read_rows(
+        "a.b\neach: x y:2\nask: what of $ and %?\nvalue: k options=-D$\nso = 1: one\nso: other\n\nc\nask: w\ntime: "
+        "k\n");
+    BOOST_REQUIRE(rows.size() == 3);
+    BOOST_TEST(rows[0].name == "a.b.x");
+    BOOST_TEST(rows[1].name == "a.b.y");
+    BOOST_TEST(rows[1].field("ask") == "what of y and 2?");
+    BOOST_TEST(rows[1].field("value") == "k options=-Dy");
+    BOOST_TEST(rows[1].file() == "a");
+    BOOST_TEST(rows[2].kind == "time");
+    BOOST_CHECK_THROW(read_rows("a\nasks: what\n"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(every_row_is_whole_and_its_kernels_are_there) {
+    std::set<std::string> names;
+    for (const auto& row : questions({})) {
+        BOOST_TEST_CONTEXT(row.name) {
+            BOOST_TEST(names.insert(row.name).second);
+            BOOST_TEST(!row.field("ask").empty());
+            BOOST_TEST(!row.so.empty());
+            BOOST_TEST(row.field("ask").find_first_of("$%") == std::string::npos);
+            const std::string text{embedded(row.file() + ".cl")};
+            BOOST_TEST(!text.empty());
+            const Sizes all{{"items", 1}, {"small", 1}, {"side", 1}, {"long", 1}, {"max_group", 1}, {"local_bytes", 1}};
+            for (const auto& one : split(row.field(row.kind), '|')) {
+                const auto launch = launch_of(one, all);
+                if (row.kind == "ulp")
+                    BOOST_CHECK_NO_THROW(function_named(launch.kernel));
+                else
+                    BOOST_TEST(text.find(" " + launch.kernel + "(") != std::string::npos);
+            }
+        }
+    }
+    BOOST_TEST(names.size() >= 40);
+}
+
+BOOST_AUTO_TEST_CASE(questions_are_chosen_by_their_names_or_the_beginning_of_them) {
+    const auto chosen = questions({"special.shift", "launch.enqueue"});
+    BOOST_REQUIRE(chosen.size() == 3);
+    BOOST_TEST(chosen[0].name == "launch.enqueue.plain");
+    BOOST_TEST(questions({}).size() == questions({"*"}).size());
+    BOOST_CHECK_EXCEPTION(questions({"special.shaft"}), Error, [](const Error& e) {
+        return std::string(e.what()).find("did you mean special.shift") != std::string::npos;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_is_read_with_the_sizes_of_the_device) {
+    const auto launch =
+        launch_of(" copy global=items*3/16,side local=max_group,4 options=-DA={local_bytes+24};-DB input=zeros", sizes);
+    BOOST_TEST(launch.kernel == "copy");
+    BOOST_TEST(launch.global.text() == "768x16");
+    BOOST_TEST(launch.local.text() == "512x4");
+    BOOST_TEST(launch.options == "-DA=1024 -DB");
+    BOOST_TEST(launch.input == "zeros");
+    BOOST_TEST(launch_of("plain global=1 options=none", sizes).options == "");
+    BOOST_TEST(launch_of("plain comment", sizes).change == "comment");
+    BOOST_CHECK_THROW(launch_of("k global=itmes", sizes), Error);
+    BOOST_CHECK_THROW(launch_of("k globe=1", sizes), Error);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_kernel_left_is_said_in_words) {
+    const std::vector<std::uint32_t> words{1, 256, 0x80000000u};
+    BOOST_TEST(said("", words) == "1");
+    BOOST_TEST(said("0=no,1=yes", words) == "yes");
+    BOOST_TEST(said("2=two", words) == "1");
+    BOOST_TEST(said("{1}x{0}; {2d}", words) == "256x1; -2147483648");
+}
+
+BOOST_AUTO_TEST_CASE(a_wide_interval_decides_nothing) {
+    const auto sure = measured("", 2.6, 2.5, 2.7);
+    BOOST_TEST(sure.text == "2.60 (2.50 to 2.70)");
+    BOOST_CHECK(sure.status == Answer::Status::answered);
+    BOOST_CHECK(measured("", 1, 0.8, 1.3).status == Answer::Status::undecided);
+    BOOST_CHECK(measured("s", 1, 0, 0).status == Answer::Status::undecided);
+    BOOST_TEST(measured("s", 1e-3, 1e-3, 1e-3).text == "1.00 ms");
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_is_the_first_that_holds) {
+    const auto row =
+        read_rows("a\nask: w\nvalue: k\nso < 16: small\nso = 1x: never\nso = CL: refused\nso: large\n").front();
+    BOOST_TEST(consequence(row, said_so("1x1009")) == "small");
+    BOOST_TEST(consequence(row, said_so("64x1")) == "large");
+    BOOST_TEST(consequence(row, measured("", 2, 1.9, 2.1)) == "small");
+    BOOST_TEST(consequence(row, Answer{Answer::Status::undecided, "2"}) == "");
+    BOOST_TEST(consequence(read_rows("a\nso = CL: refused\nso: runs\n").front(), said_so("CL_X")) == "refused");
+}
+
+BOOST_AUTO_TEST_CASE(devices_differ_beyond_their_intervals) {
+    BOOST_TEST(differ(said_so("a"), said_so("b")));
+    BOOST_TEST(!differ(said_so("a"), said_so("a")));
+    BOOST_TEST(differ(said_so("a"), Answer{Answer::Status::failed, "a"}));
+    BOOST_TEST(!differ(measured("", 1, 0.9, 1.1), measured("", 1.05, 1.0, 1.1)));
+    BOOST_TEST(!differ(measured("", 1, 0.9, 1.2), measured("", 1.3, 1.15, 1.4)));
+    BOOST_TEST(differ(measured("", 1, 0.9, 1.1), measured("", 1.3, 1.2, 1.4)));
+    BOOST_TEST(!differ(measured("", 1, 0.999, 1.001), measured("", 1.05, 1.049, 1.051)));
+}
+
+BOOST_AUTO_TEST_CASE(errors_are_in_units_in_the_last_place_of_the_right_float) {
+    const auto& root = function_named("half_sqrt");
+    const std::vector<float> x{4, 2};
+    const float right = std::sqrt(2.0F), next = std::nextafter(right, 2.0F);
+    BOOST_TEST(largest_ulp(root, x, std::vector<float>{2, right}) <= 0.5);
+    const double off = largest_ulp(root, x, std::vector<float>{2, next});
+    BOOST_TEST((off > 0.5 && off <= 1.5));
+    BOOST_TEST(largest_ulp(root, x, std::vector<float>{2.5F, right}) == 0.5 * (1 << 22));
+    BOOST_TEST(std::isinf(largest_ulp(root, x, std::vector<float>{NAN, right})));
+    BOOST_TEST(largest_ulp(function_named("divide"), x, std::vector<float>{2, 0.5F}) == 0);
+    BOOST_CHECK_THROW(function_named("native_sine"), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,71 @@
+// Each cost of a tenth of the time is a sentence, whatever limits the kernel.
+#include "model/warning.hpp"
+#include "unit/why_counted.hpp"
+
+namespace cllab::test {
+
+using namespace why;
+
+namespace {
+
+std::string said_of(const model::Record& r, const model::Limits& limits) {
+    return explain::advice(r, explanation(r, limits), limits);
+}
+
+/// A CPU's launch of 1000 groups of 256 that read a cache line of their own for each work-item.
+model::Record scattering(double seconds) {
+    auto counts = launch(1000, 256, 32);
+    counts.reads.least_sectors = each(32.0 / 256);
+    auto r = on_cpu(counts, {});
+    r.time = record(seconds, {}).time;
+    r.work.footprint = 100 * MiB;
+    return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(why_advice)
+
+BOOST_AUTO_TEST_CASE(reads_from_a_line_each_are_bounded_by_whole_lines_on_a_cpu_and_said) {
+    const double seconds = 256000 * 64 / 12e9;
+    const auto r = scattering(2 * seconds);
+    const auto lines = bound(r, "lines");
+    BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
+    BOOST_TEST(says(lines.how, "256 kcache lines"), lines.how);
+    BOOST_TEST(says(said_of(r, profile()), "8 times the sectors of neighbours side by side."), said_of(r, profile()));
+    // Less than a tenth of the time is nothing to speak of.
+    BOOST_TEST(said_of(scattering(100 * seconds), profile()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_that_leaves_units_idle_is_said_and_one_that_uses_all_is_not) {
+    auto counts = launch(12);
+    BOOST_TEST(says(said_of(counted(1e-3, counts), gpu()), "12 groups work on 12 of the 100 compute units"));
+    auto one = on_cpu(launch(1), {});
+    BOOST_TEST(says(said_of(one, profile()), "One group works on 1 of the 2 cores, and the others are idle."));
+    BOOST_TEST(!says(said_of(counted(1e-3, launch(100)), gpu()), "idle"));
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_is_said_where_nothing_explains_the_time) {
+    auto counts = launch(1000);
+    compute(counts, Operation::float_divide, 256);
+    compute(counts, Operation::float_add, 256);
+    counts.path.arithmetic = 512;
+    auto r = on_cpu(counts, {});
+    BOOST_TEST(says(said_of(r, profile()), "Each work-item is a chain of 512 operations"), said_of(r, profile()));
+    counts.path.arithmetic = 60;
+    r = on_cpu(counts, {});
+    BOOST_TEST(!says(said_of(r, profile()), "chain"));
+}
+
+BOOST_AUTO_TEST_CASE(spills_and_the_drivers_group_are_said) {
+    auto r = counted(1.1 * 1000 * 32 * 32 / 32e12, launch(1000));
+    BOOST_TEST(!says(said_of(r, gpu()), "spills"));
+    r.code.spills = 16;
+    BOOST_TEST(says(said_of(r, gpu()), "The compiler spills 16 registers to memory."), said_of(r, gpu()));
+    r.warnings.push_back(model::warning(model::Warning::driver_group, "the work-group is the driver's choice"));
+    BOOST_TEST(says(said_of(r, gpu()), "the work-group is the driver's choice."));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace cllab::test
