@@ -22,8 +22,8 @@ namespace {
 
 using model::Implementation;
 
-/// What the kernels work on: much more than caches hold where the device is fast, as much as two cores copy in 10 ms,
-/// or what a simulator does at once.
+/// Array sizes: far beyond the caches on a GPU, what two cores copy in 10 ms on a CPU, and a few thousand elements in a
+/// simulator.
 Sizes sizes_for(const model::Device& device) {
     const auto by = [&](std::uint64_t gpu, std::uint64_t cpu, std::uint64_t simulated) {
         return device.implementation == Implementation::oclgrind ? simulated : device.is_gpu() ? gpu : cpu;
@@ -101,7 +101,7 @@ private:
         return known.contains(word) ? known.at(word) : device.has(word) || word == model::name(device.implementation);
     }
 
-    /// Of the words of a line `needs` the first that the device does not have; "a|b" is one of both.
+    /// The first word of a line `needs` that the device lacks; "a|b" needs one of the two.
     std::string lacking() const {
         static const std::set<std::string> times{"ratio", "time", "rate", "enqueue", "build"};
         if (times.contains(question_.kind) && has("oclgrind")) return "a simulation has no times";
@@ -134,7 +134,7 @@ private:
     }
 
     std::string text() const { return std::string(embedded(question_.file() + ".cl")); }
-    /// In front of a text that no cache knows.
+    /// A comment that makes the text new to every cache.
     std::string salt() { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n"); }
 
     device::Built built(const std::string& text, const std::string& options) {
@@ -166,7 +166,7 @@ private:
         return out;
     }
 
-    /// What a kernel reads or writes, made once, but for "fresh". "LOW:HIGH": floats between.
+    /// The buffer or image of this kind. Made once, except "fresh". "LOW:HIGH": random floats in this range.
     cl::Memory memory(const std::string& kind) {
         const auto bytes = 4 * sizes_.at("items"), side = sizes_.at("side");
         const auto found = memory_.find(kind);
@@ -214,8 +214,8 @@ private:
         return device::row_seconds(stamps, true) / launches;
     }
 
-    /// Gives seconds of a launch, after some that are not looked at. As many in a row as a time needs; one where each
-    /// has a buffer of its own.
+    /// Warms up, then returns a function that samples seconds per launch. A sample has as many launches as the timer's
+    /// step needs, and one where each launch has a new buffer.
     std::function<double()> sample(const Launch& launch) {
         const auto of = std::make_shared<Ready>(ready(launch));
         once(*of, 1);
@@ -254,7 +254,7 @@ private:
         });
     }
 
-    /// What the host spends on calls that do not wait.
+    /// Host time per enqueue call.
     Answer enqueue() {
         auto of = ready(launches_[0]);
         constexpr unsigned calls = 100;
@@ -268,8 +268,8 @@ private:
         });
     }
 
-    /// The first words that the launches leave in zeros. With two queues the other one writes the zeros, 64 times, and
-    /// the first word is the sum.
+    /// Launches on a zeroed buffer and returns its first words. With two queues, the second one writes the zeros, 64
+    /// times, and the first word is the sum over the 64 launches.
     Answer value() {
         std::vector<cl_uint> words;
         for (const auto& launch : launches_) {
@@ -325,12 +325,12 @@ private:
                               .info.fingerprint);
         }
         if (prints.contains("")) return {Answer::Status::untried, "the code cannot be read"};
-        // NVIDIA's binary is what its assembler is given.
+        // NVIDIA's program binary is PTX, the input of its assembler.
         const auto* kind = session_.facts().implementation == Implementation::nvidia ? " PTX" : "";
         return {Answer::Status::answered, concat(prints.size() == 1 ? "same" : "other", kind)};
     }
 
-    /// The build of a text that was never built, or the same once more with a change over the first.
+    /// Build time of a new text, or the time of a second build with a change, as a ratio to the first.
     Answer build() {
         const auto& change = launches_[0].change;
         return measure(change == "cold" ? "s" : "", [&] {
@@ -342,7 +342,7 @@ private:
         });
     }
 
-    /// What the binary is, or whether a launch or a second build changes it.
+    /// The kind of the program binary, or whether a launch or a second build changes it.
     Answer binary() {
         const auto& launch = launches_[0];
         const auto source = salt() + text();

@@ -29,7 +29,7 @@ struct Question {
     std::string field(const std::string& of) const { return fields.contains(of) ? fields.at(of) : ""; }
 };
 
-/// Throws Error(usage) for a field that there is not.
+/// Throws Error(usage) for an unknown field.
 std::vector<Question> read_rows(std::string_view text);
 /// Those of rows.txt whose name, or the beginning of it up to a dot, matches one of the shell globs; all where there
 /// are none. Throws Error(usage) for a glob that matches nothing.
@@ -44,7 +44,7 @@ struct Answer {
     std::string so{};                ///< what follows for a kernel
 };
 
-/// What follows from the answer; nothing where there is none.
+/// The advice for this answer; empty if the row has none.
 std::string consequence(const Question& question, const Answer& answer);
 /// Whether two devices differ: measured answers by more than a tenth and beyond both intervals, others in their text.
 bool differ(const Answer& a, const Answer& b);
@@ -53,7 +53,7 @@ Answer measured(const std::string& unit, double value, double low, double high);
 /// `say` with the words that a kernel left: "{0}x{1}", {2d} signed; or "0=no,1=yes" by the first. Empty: the first.
 std::string said(const std::string& say, std::span<const std::uint32_t> words);
 
-/// What names stand for in a row: items, small, side, long, max_group, local_bytes.
+/// Values of the names in a row: items, small, side, long, max_group, local_bytes.
 using Sizes = std::map<std::string, std::uint64_t>;
 
 struct Launch {
@@ -66,17 +66,17 @@ struct Launch {
 /// "copy global=items/4,8 local=64 options=-DA={local_bytes};-DB". Throws Error(usage).
 Launch launch_of(const std::string& text, const Sizes& sizes);
 
-/// A function that the host knows to more digits than a float has.
+/// A math function with its reference in long double on the host.
 struct Function {
     const char* name;
     long double (*value)(long double x, long double y);
-    float low, high;    ///< of its arguments
-    const char* limit;  ///< of its error in ulp, by the language
+    float low, high;    ///< range of its arguments
+    const char* limit;  ///< largest error that OpenCL C allows, in ulp
     bool binary = false;
 };
 /// Without "native_" or "half_" in front. Throws Error(usage).
 const Function& function_named(const std::string& name);
-/// The largest error of results[i] in units in the last place of the right float; infinite for a NaN.
+/// The largest error of results[i] in ulp of the correctly rounded float; infinite for a NaN.
 double largest_ulp(const Function& function, std::span<const float> arguments, std::span<const float> results);
 
 }  // namespace cllab::behaviour

@@ -1,5 +1,5 @@
-// What `cllab capture` and the layer in a program's processes tell each other: a file of fixed size that all of them
-// map. What is there outlives a crash, and its blocks are allotted before the program starts: a full disk takes none.
+// The shared memory of `cllab capture` and the layer in the program's processes: a file of fixed size that all of them
+// map. It outlives a crash. Its blocks are allocated before the program starts, so a full disk loses nothing.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Tally {
     std::atomic<std::uint64_t> count, timed, ns, bytes;
 };
 
-/// Zeros are its beginning.
+/// A new board is all zeros.
 struct Board {
     std::atomic<std::uint32_t> processes;  ///< that loaded the layer: its mark
     std::atomic<std::uint32_t> rows;       ///< used of `tallies`
@@ -30,23 +30,23 @@ struct Board {
     void say(const Json& line);
 };
 
-/// Maps the file, which it makes where `is_new`. Nothing, with errno, where that fails.
+/// Maps the file; creates it if `is_new`. Returns nullptr and sets errno on failure.
 Board* map_board(const std::filesystem::path& path, bool is_new);
 
 std::string text_of(const Json& json);
 
-/// The objects among the lines that have this key, whatever bytes the board holds: "asked" is what the layer shall do,
-/// "file" is a kernel file, of which a later line takes the place of an earlier one, "note" and "loader" are texts.
+/// The JSON objects on the board that have this key. Lines that are no JSON are skipped. Keys: "asked" (what the layer
+/// shall do), "file" (a kernel file; a later line replaces an earlier one of the same file), "note", "loader" (texts).
 std::vector<Json> said_on(const Board& board, const char* key);
 
-/// The lines about tallies that counted something, with "count", "timed", "seconds" and "bytes". The key "kernel" is of
-/// launches with the same sizes on one device, in one process, "what" of all else.
+/// The rows with this key that counted something, with "count", "timed", "seconds" and "bytes". Key "kernel": launches
+/// of one process with equal sizes on one device; key "what": copies, builds and other commands.
 std::vector<Json> rows_on(const Board& board, const char* key);
 
-/// The rows of each kernel of one text on one device. Rows, and kernels, that took most time are the first.
+/// Groups rows by kernel, program text and device. Sorts groups, and the rows of a group, by time, longest first.
 std::vector<std::vector<Json>> by_kernel(const std::vector<Json>& rows);
 
-/// Of all rows, the sum of a number.
+/// The sum of this number over all rows.
 double sum_of(const std::vector<Json>& rows, const char* key);
 
 }  // namespace cllab::capture

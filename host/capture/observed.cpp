@@ -42,7 +42,7 @@ pid_t start(const std::vector<std::string>& command, int output) {
     return process;
 }
 
-/// What a process, and its children, have loaded of OpenCL.
+/// Looks for OpenCL libraries in a process and its children.
 void look_at(const std::string& process, Observed& out, int depth = 0) {
     const auto folder = "/proc/" + process;
     std::ifstream maps(folder + "/maps"), children(folder + "/task/" + process + "/children");

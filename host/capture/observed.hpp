@@ -11,12 +11,12 @@ namespace cllab::capture {
 struct Observed {
     int status = 0;       ///< its exit status; 128 + signal when killed by one
     int signal = 0;       ///< that killed it
-    std::string loader;   ///< an OpenCL loader that a process of it had loaded
-    std::string drivers;  ///< or a driver, without a loader: that one is linked into the program
+    std::string loader;   ///< path of the OpenCL loader that one of its processes loaded
+    std::string drivers;  ///< a driver that was loaded without a loader: the program has a static loader
 };
 
 /// Runs the program with this process's streams and environment, `output` as its standard output, and waits for its
-/// end. From then on signals that end a program are the child's. Throws Error(usage) for a program that cannot be
+/// end. It passes SIGTERM and SIGHUP on to the program from then on. Throws Error(usage) if the program cannot be
 /// started.
 Observed run_observed(const std::vector<std::string>& command, int output, const Board& board);
 

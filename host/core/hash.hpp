@@ -11,8 +11,8 @@ namespace cllab {
 
 std::string sha256_hex(std::string_view bytes);  ///< 64 lower-case hex digits
 
-/// By all cores, at the speed of memory. Tells data apart that nobody made to be taken for other data: SHA-256 of 256
-/// MB takes 1.5 s, and results are hashed at every verification.
+/// 64 bits, by all cores, for results of verifications: SHA-256 of 256 MB takes 1.5 s. Not cryptographic: two different
+/// arrays have the same digest by chance once in 2^64, and on purpose easily.
 std::uint64_t digest(std::span<const std::byte> bytes);
 
 }  // namespace cllab

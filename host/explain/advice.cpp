@@ -81,7 +81,7 @@ std::string of_chain(const Counts& counts) {
         return "Each work-item waits for a chain of " + number(loads) +
                " loads, each at an address that the one before loaded.";
     if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
-    return "Each work-item is a chain of " + number(path.arithmetic) +
+    return "Each work-item has a chain of " + number(path.arithmetic) +
            " operations, each of which needs the result of the one before.";
 }
 

@@ -32,7 +32,7 @@ struct Answered {
     std::vector<behaviour::Answer> answers;  ///< one per question
 };
 
-/// A worker asks the device; one that dies or is silent for too long leaves its question, and a new one goes on.
+/// Asks in a child process. If it dies or is silent for too long, that is the answer, and a new child asks the rest.
 std::vector<behaviour::Answer> ask(const std::string& selector, const std::vector<behaviour::Question>& questions) {
     constexpr double patience = 30;
     std::vector<behaviour::Answer> out;

@@ -6,12 +6,12 @@
 
 namespace cllab::capture {
 
-/// What is known of a kernel: one name in one program.
+/// The state of one kernel name in one program.
 struct Kept {
     std::uint64_t launches = 0;
-    std::size_t bytes = 0;  ///< that were read of all its launches
+    std::size_t bytes = 0;  ///< read for all its launches
     std::set<const Tally*> sizes{};
-    std::pair<bool, std::uint64_t> best{};  ///< of what is in `files`: whether it changed something, and its time in ns
+    std::pair<bool, std::uint64_t> best{};  ///< of the written launch: changed a buffer, time in ns
     std::vector<std::string> files{};
     std::string stem{};
 };
@@ -22,12 +22,12 @@ constexpr std::size_t most_read = std::size_t{1} << 30;  ///< of one kernel; the
 constexpr std::size_t most_open = std::size_t{1} << 29;  ///< of all launches that are being read
 constexpr std::size_t most_sizes = 64;                   ///< of a kernel whose launches are read in any case
 
-std::mutex mutex;  ///< of what follows
+std::mutex mutex;  ///< guards the three below
 auto& all_kept = *new std::map<std::pair<std::string, std::uint64_t>, Kept>;
 auto& open_ones = *new std::vector<std::shared_ptr<Launch>>;
 std::size_t open_bytes = 0;
 
-/// Whether this launch may be the one. Which is the longest is known afterwards.
+/// Whether to read this launch. The longest one is known only afterwards.
 bool may_be_kept(Kept& kept, const Tally& row) {
     if (asked_for.launch) return kept.launches == asked_for.launch;
     if (!asked_for.times && kept.best.first) return false;
@@ -54,7 +54,7 @@ void take(Launch& launch, const Argument& argument, const std::string& name) {
     launch.bytes += 2 * whole->bytes;
 }
 
-/// As the text has it, where the driver tells nothing: PoCL does not of programs that are linked.
+/// The parameter by the text, for drivers that return nothing: PoCL has no names for linked programs.
 ParameterInfo written(const Launch& launch, std::size_t index) {
     const bool has_text = launch.program->form == Program::Form::text;
     for (const auto& kernel : kernels_in(has_text ? launch.program->bytes : "")) {
@@ -116,11 +116,11 @@ void read_all(Launch& launch, std::string Held::*when, cl_uint count, const cl_e
         if (result == CL_SUCCESS)
             launch.reads.push_back(event);
         else
-            launch.missing = concat("the driver lets nobody read a buffer of it (OpenCL error ", result, ")");
+            launch.missing = concat("the driver refuses to read one of its buffers (OpenCL error ", result, ")");
     }
 }
 
-/// Where it is better than what is kept of its kernel: one that changed something, then the longest.
+/// Replaces the written launch of the kernel if this one changed a buffer and that one did not, or if it took longer.
 void write(Launch& launch) {
     if (status_of(launch.event) < 0) launch.missing = "it failed";
     const auto start = time_of(launch.event, CL_PROFILING_COMMAND_START),
@@ -140,7 +140,7 @@ void write(Launch& launch) {
     if (files.empty()) return note("a launch of " + launch.kernel + " is not kept: " + launch.missing);
     if (!kept.files.empty()) remove_files({kept.files.begin() + 1, kept.files.end()});
     kept.files = std::move(files), kept.best = {changed, ns};
-    // Once more, so that it comes before the ends of the objects that writing a file has made.
+    // Registered again: it must run before the destructors of the static objects that writing has made.
     std::atexit(collect_at_end);
     board->say({{"file", kept.files.front()},
                 {"kernel", launch.kernel},
@@ -180,7 +180,7 @@ void read_after(const std::shared_ptr<Launch>& launch, cl_event event) {
     if (event) {
         next->clRetainEvent(launch->event = event);
         read_all(*launch, &Held::after, 1, &event);
-        // What the program enqueues next must not change what is being read, also on an out-of-order queue.
+        // Later commands of an out-of-order queue must not overwrite the buffers during the read.
         if (next->clEnqueueBarrierWithWaitList && !launch->reads.empty())
             next->clEnqueueBarrierWithWaitList(launch->queue, static_cast<cl_uint>(launch->reads.size()),
                                                launch->reads.data(), nullptr);

@@ -32,7 +32,7 @@ Number number_of(const std::string& bytes) {
     return out;
 }
 
-/// As a number where people would write one and it comes out the same, else by its bytes.
+/// A decimal number if that gives the same bytes, else "bytes:" and hexadecimal digits.
 std::string value_text(const std::string& bytes, const std::string& type_name) {
     const auto type = model::builtin_type(type_name);
     if (type && type->lanes == 1 && type->bytes == bytes.size()) {
@@ -50,13 +50,13 @@ std::string value_text(const std::string& bytes, const std::string& type_name) {
     return out;
 }
 
-/// Of an element of what a pointer points to; 1 where that is unknown.
+/// Bytes of the type that a pointer points to; 1 if the type is unknown.
 std::size_t element_bytes(const std::string& type_name) {
     const auto type = model::builtin_type(trim(type_name.substr(0, type_name.find('*'))));
     return type && type->bytes > 0 ? type->bytes : 1;
 }
 
-/// Of an image, as kernel files have it: "rgba32f:640,480:".
+/// The format and sizes of an image in the syntax of kernel files: "rgba32f:640,480:".
 std::string format_of(const Resource& image) {
     static const std::map<cl_channel_order, const char*> orders{
         {CL_R, "r"}, {CL_INTENSITY, "r"}, {CL_RG, "rg"}, {CL_RGBA, "rgba"}, {CL_BGRA, "bgra"}, {CL_DEPTH, "depth"}};
@@ -69,11 +69,11 @@ std::string format_of(const Resource& image) {
     return concat(order->second, from_snorm_int8[channel], ":", sizes_text(image.sizes), ":");
 }
 
-/// The lines of the block, and the data files that they name, which it writes.
+/// Writes the data files and returns the lines of the block that name them.
 std::string block_of(const Launch& launch, const std::string& stem, std::vector<std::string>& files) {
     std::string lines;
-    // What memory is called: as its first argument, and as the first that may write. A whole, whose parts are
-    // arguments, has a name of its own.
+    // Names of a memory object: its first argument, and its first argument that may write. A buffer whose sub-buffers
+    // are arguments has a name of its own.
     std::map<const Resource*, std::pair<std::string, std::string>> names;
     const auto line = [&](const auto&... parts) { lines += concat("  ", parts..., "\n"); };
     const auto data_file = [&](const std::string& name, const char* when, const std::string& bytes) {
@@ -114,7 +114,7 @@ std::string block_of(const Launch& launch, const std::string& stem, std::vector<
             line("arg ", name, " = part:", first, ":", resource.origin / one, ":", resource.bytes / one);
         if (is_written && written.empty()) written = resource.parent ? first : name;
     }
-    // What the program itself got.
+    // The program's own results.
     for (const auto& [memory, before, after] : launch.held)
         if (const auto& name = names[memory.get()].second; !name.empty())
             line("expect ", name, " = ",
@@ -122,7 +122,7 @@ std::string block_of(const Launch& launch, const std::string& stem, std::vector<
     return lines;
 }
 
-/// Buffers to which the kernel appends: an atomic counter picks the slot, and so the order.
+/// Buffers whose elements have no fixed order: the kernel picks the slot by an atomic counter.
 std::string appended(const std::string& text, const Launch& launch) {
     static const std::regex counter(R"((\w+)\s*=\s*atom(?:ic)?_(?:inc|add)\s*\()");
     std::set<std::string> out;
@@ -138,7 +138,7 @@ std::string appended(const std::string& text, const Launch& launch) {
     return join({out.begin(), out.end()}, ", ");
 }
 
-/// The program's folders of includes are no part of the file: its text has what they hold in their place.
+/// Removes -I from the options and returns the folders. The kernel file has the included text in place.
 std::vector<fs::path> take_folders(std::string& options) {
     static const std::regex folder(R"re((?:^|\s)-I\s*("[^"]*"|'[^']*'|\S+))re");
     std::vector<fs::path> out{""};

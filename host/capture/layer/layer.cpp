@@ -43,7 +43,7 @@ void take_time(const Command& command) {
                      ::getpid(), static_cast<void*>(command.queue));
 }
 
-// Queues, made with times where they have none, and as the program wants them where that fails.
+// Queues are made with profiling, and as the program asks if the driver refuses that.
 
 cl_command_queue with_times(cl_command_queue made) {
     if (made) ++tally_of({{"what", "queue made with profiling"}}).count;
@@ -72,7 +72,7 @@ cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_device_id 
     return made ? made : create(context, device, list, error);
 }
 
-// What is enqueued.
+// Commands.
 
 Sizes sizes_of(cl_uint dimensions, const size_t* sizes) {
     return {sizes, sizes + (sizes ? std::min(dimensions, 3u) : 0)};
@@ -122,7 +122,7 @@ constexpr auto note_extension = [](const void*, const auto& of) {
             note("the program asked for " + name + ", whose use is not seen: it is no call of the OpenCL core");
 };
 
-/// Both are larger or smaller than the loader's, by its version.
+/// Their size may differ from the loader's table, which depends on its version.
 Dispatch target{}, wrapped{};
 
 constexpr auto slots = static_cast<cl_uint>(sizeof(Dispatch) / sizeof(void*));

@@ -32,7 +32,7 @@ struct Program {
     std::uint64_t hash = std::hash<std::string>{}(options + '\0' + bytes);
 };
 
-/// What an argument's handle or pointer may be: a buffer, an image, shared virtual memory, or a sampler.
+/// A buffer, an image, shared virtual memory, or a sampler.
 struct Resource {
     cl_mem memory = nullptr;
     void* shared = nullptr;
@@ -59,23 +59,23 @@ struct Kernel {
     std::vector<Argument> arguments{};
 };
 
-/// One of them is there.
+/// Exactly one of the three pointers is set.
 struct Object {
     std::shared_ptr<const Program> program{};
     std::shared_ptr<Kernel> kernel{};
     std::shared_ptr<Resource> resource{};
     int references = 1;
 };
-/// The object of a handle, also in the place of another one.
+/// Records the object of a handle; replaces an earlier one.
 void know(const void* handle, Object object);
-/// Empty where the handle is not known.
+/// Empty if the handle is unknown.
 Object object_of(const void* handle);
-/// One reference more or less; the last one takes the object away.
+/// Adds `more` (1 or -1) references; removes the object at 0.
 void refer(const void* handle, int more);
-/// Also of one that came from nowhere.
+/// Makes a record if the handle is unknown.
 std::shared_ptr<Kernel> kernel_of(cl_kernel handle);
 
-/// What `cllab capture` shall do.
+/// The options of `cllab capture`.
 struct AskedFor {
     bool times = true;
     std::vector<std::string> kernels{};  ///< globs; none: no launch is kept
@@ -88,14 +88,14 @@ extern AskedFor& asked_for;
 extern Board* board;
 /// What the layer calls: the next layer's functions, or the driver's.
 extern const Dispatch* next;
-/// A process that was forked has this one's board and nothing of its drivers: it records nothing.
+/// True in a forked process: it shares the board and has no driver state, so it records nothing.
 extern std::atomic<bool> forked;
 
-/// Told at the end, once for each text.
+/// `cllab` prints the text once at the end.
 void note(const std::string& text);
-/// Counts what the line says.
+/// The counters of the row; makes them at the first call.
 Tally& tally_of(const Json& row);
-/// What one of the clGet...Info functions tells; text or a value.
+/// Calls one of the clGet...Info functions and returns its text or value; empty or zero if it fails.
 template <auto slot, class Value = std::string, class... Of>
 Value asked(Of... of) {
     char text[4096] = "";
@@ -107,7 +107,7 @@ Value asked(Of... of) {
     return out;
 }
 
-// Functions of the layer's table, put there where `next` has them.
+// Put the layer's functions into the table, if `next` has the same function.
 void wrap_objects(Dispatch& to);
 void wrap_launches(Dispatch& to);
 
@@ -124,13 +124,13 @@ struct Command {
     std::string name;
 };
 void count(const Command& command, std::uint64_t bytes = 0);
-/// Takes the times of what is complete by now, and writes the kept launches that are. Waits for nothing. True while
-/// others are under way.
+/// Reads the times of completed commands and writes the completed launches that are kept. Does not wait. Returns true
+/// while other commands run.
 bool collect();
-/// At the end of the program, when little can still be under way.
+/// Calls collect() at the end of the program until all is complete or a time limit is reached.
 void collect_at_end();
 
-/// Of a copy: its last size, or its last region times what an element of its image has.
+/// Bytes of a copy: its last size argument, or its region times the bytes of an image element.
 template <class... Of>
 std::uint64_t bytes_of(Of... of) {
     std::uint64_t size = 0, region = 0, element = 0;
@@ -144,12 +144,12 @@ std::uint64_t bytes_of(Of... of) {
     return region ? region * std::max<std::uint64_t>(element, 1) : size;
 }
 
-/// Made of the function that they stand before and of what is to be noted of a call.
+/// Wrappers around a function of the table.
 template <class Slot>
 struct Calls;
 template <class Result, class... Of>
 struct Calls<Result (*Dispatch::*)(Of...)> {
-    /// `note` gets the arguments of a call that succeeded, and what it made, if anything.
+    /// Calls `note` with the arguments of a call that succeeded, and with the object that it made.
     template <auto slot, auto note>
     static Result CL_API_CALL noted(Of... of) {
         const auto result = (next->*slot)(of...);
@@ -160,7 +160,7 @@ struct Calls<Result (*Dispatch::*)(Of...)> {
         }
         return result;
     }
-    /// Of one that builds a program or a part of it; the options are the fourth argument.
+    /// For functions that build or compile; the options are the fourth argument.
     template <auto slot, auto options_of>
     static Result CL_API_CALL built(Of... of) {
         const std::string options = options_of(std::tie(of...));
@@ -172,7 +172,7 @@ struct Calls<Result (*Dispatch::*)(Of...)> {
         ++builds.count, ++builds.timed, builds.ns += static_cast<std::uint64_t>(took.count());
         return result;
     }
-    /// Of one that enqueues a copy: the queue comes first, the event last, but for a place for errors.
+    /// For functions that enqueue a copy. The queue is the first argument, the event the last but for an error code.
     template <auto slot, const auto& what>
     static Result CL_API_CALL copied(Of... of) {
         if (forked) return (next->*slot)(of...);
@@ -189,7 +189,7 @@ struct Calls<Result (*Dispatch::*)(Of...)> {
             if (std::get<2>(all)) collect();  // it was waited for
         return result;
     }
-    /// The record goes before the driver's object, whose address may come back at once. The handle is the last one.
+    /// For retain and release. Updates the record first: a new object of the driver may get the same address at once.
     template <auto slot, int more>
     static Result CL_API_CALL referred(Of... of) {
         refer(std::get<sizeof...(Of) - 1>(std::tie(of...)), more);
@@ -210,16 +210,16 @@ void wrap_referred(Dispatch& to) {
     (wrap<slots>(to, Calls<decltype(slots)>::template referred<slots, more>), ...);
 }
 
-// Launches that are kept: what their arguments held before and after, read on the program's own queue without waiting,
-// because a launch may depend on what the program does only afterwards.
+// Launches that are kept. Their buffers are read before and after, on the program's own queue and without waiting: a
+// launch may depend on a later call of the program.
 
-/// Memory that a launch was given, once for all arguments that are it or a part of it.
+/// Memory that a launch was given. One entry, even if several arguments are this memory or a part of it.
 struct Held {
     std::shared_ptr<Resource> memory;
     std::string before{}, after{};
 };
 
-/// What a kernel's text says of a parameter, as the driver tells it.
+/// A parameter by clGetKernelArgInfo, or by the text where the driver has no information.
 struct ParameterInfo {
     std::string name, type;
     bool is_read = true, is_written = false;
@@ -237,29 +237,29 @@ struct Launch {
     std::vector<Argument> arguments{};
     std::vector<ParameterInfo> parameters{};
     std::vector<Held> held{};
-    std::size_t bytes = 0;  ///< of what is read
+    std::size_t bytes = 0;  ///< read before and after
     std::string missing{};  ///< why it cannot be kept
-    Kept* kept = nullptr;   ///< what is known of its kernel
+    Kept* kept = nullptr;   ///< the state of its kernel
     std::vector<cl_event> reads{};
     cl_event event = nullptr;
 };
 
-/// Whether the launch is one of those to be kept; then it has its arguments.
+/// Returns whether to keep the launch; fills in its arguments then.
 bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tally& row);
-/// Begins to read, behind the events of the list; the launch is to wait for those that are returned.
+/// Enqueues reads that wait for the events of the list. Returns the events that the launch must wait for.
 std::vector<cl_event> read_before(Launch& launch, cl_uint count, const cl_event* list);
-/// Behind the launch, whose event is nothing where it failed.
+/// Enqueues reads that wait for the launch. `event`: nullptr if the launch failed.
 void read_after(const std::shared_ptr<Launch>& launch, cl_event event);
-/// Writes those whose reads are complete. True while others are open.
+/// Writes the launches whose reads are complete. Returns true while others are open.
 bool write_complete();
 
-/// 0 where the device does not say.
+/// In ns; 0 if the device does not tell.
 std::uint64_t time_of(cl_event event, cl_profiling_info which);
-/// The status of what an event is about; negative: it failed, or cannot be asked.
+/// The execution status of the command; negative: it failed, or the query did.
 cl_int status_of(cl_event event);
 
-/// Writes `stem`.cl, or .spv or .bin with `stem`.cllab, into the folder that is asked for, the kernel file last.
-/// Returns its name and those of its data files. Throws for what cannot be written; then nothing of it is left.
+/// Writes data files, and then `stem`.cl, or `stem`.spv or .bin with `stem`.cllab, into the folder of --output. Returns
+/// the names, the kernel file first. Throws if a file cannot be written, and removes the files of this launch.
 std::vector<std::string> write_kernel_file(const Launch& launch, const std::string& stem);
 void remove_files(const std::vector<std::string>& names);
 

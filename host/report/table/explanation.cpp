@@ -134,14 +134,10 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     }
     std::vector<std::string> known;
     for (const auto& b : e.bounds)
-        if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(share(b) + " is " + b.name);
-    const bool little = explained(e, time) < 0.5;
+        if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(b.name + " " + share(b));
     return "not explained: " + whole_percent(1 - explained(e, time)) +
-           (known.empty() ? "" : "; " + join(known, " and ") + " at least") +
-           (!little         ? ""
-            : known.empty() ? "; it"
-                            : ", the rest") +
-           (little ? " waits for what no bound is known of" : "");
+           (known.empty() ? "" : "; known: " + join(known, ", ")) +
+           (explained(e, time) < 0.5 ? "; cllab has no bound for the rest" : "");
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
