@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(samples_name_no_limiter_and_say_where_to_look) {
     const auto e = explanation(r, limits);
     BOOST_CHECK(e.limit == Limit::unexplained);
     BOOST_TEST(bound(e, "issue").seconds > 0.6 * r.time->median);
-    BOOST_TEST(says(report::explanation_text(r, e, {}), "`cllab isa " + r.id + " --hot --device "),
+    BOOST_TEST(says(report::explanation_text(r, e, {}), "isa " + r.id + " --hot --device "),
                report::explanation_text(r, e, {}));
 }
 
