@@ -212,11 +212,11 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     OccupancyLimits found;
     found.add(limits->waves, "hardware", "{}", limits->waves);
     std::int64_t most = limits->waves;
-    const auto of_file = [&](const char* what, const char* unit, std::int64_t all, std::int64_t asked,
+    const auto of_file = [&](const char* what, const char* of_unit, std::int64_t all, std::int64_t asked,
                              std::int64_t granule) {
         if (asked <= 0 || all <= 0) return;
         const auto waves = all / round_up(asked, granule);
-        found.add(waves, what, "floor({} {} / roundup({}, {})) = {}", all, unit, asked, granule, waves);
+        found.add(waves, what, "floor({} {} / roundup({}, {})) = {}", all, of_unit, asked, granule, waves);
         most = std::min(most, waves);
     };
     of_file("registers", "VGPRs", limits->vgprs, needs.registers, limits->granule);
