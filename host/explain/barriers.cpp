@@ -39,7 +39,9 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
                                      rounds * units / std::max(work.groups, units)),
                   out);
     } else if (const auto* each = barrier_of_group(limits, work.group)) {
-        add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers, *each), out);
+        // Groups that follow one another in one place pass theirs one after the other.
+        const double rounds = record.counts ? rounds_of(record, limits) : 1;
+        add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {
         out.leave_out("barriers", "the profile has no barrier time for so few work-items");
     }

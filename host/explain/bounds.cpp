@@ -39,6 +39,8 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
         for (const auto& cause : of) {
             const auto general = find(effect), special = find(cause);
             if (general == bounds.end() || special == bounds.end()) continue;
+            // Loads and stores pass one pipe, and nothing else does.
+            if (effect == "pipe" && (cause == "local" || cause == "l1") != (general->brief == "lsu")) continue;
             if (special->seconds < clear_of_the_next * general->seconds) continue;
             if (special->simulated && special->low > alike * record.time->high) continue;
             special->seconds = std::max(special->seconds, general->seconds);

@@ -48,6 +48,9 @@ bool has_counters(const Record& record);
 /// A counter of the profiler; nothing where it was not counted.
 std::optional<double> counter_of(const Record& record, const std::string& name);
 
+/// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
+double rounds_of(const Record& record, const Limits& limits);
+
 /// Units that so many groups have use for; where their number is not known, all.
 double parallel_of(const Record& record, const Limits& limits);
 /// How many times as long as on all units something takes of which each unit does a part: a group has one unit. 1 where

@@ -3,6 +3,7 @@
 // block.
 #include <algorithm>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/bounds.hpp"
@@ -110,6 +111,15 @@ void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out
     add_asked(record, at_issue_rate(record, limits, instructions, *rate, ", " + from), out);
 }
 
+/// What NVIDIA's pipes execute, by the documentation of Nsight Compute (kernel profiling guide, "pipelines").
+constexpr Entry<std::string_view, const char*> pipe_contents[] = {{"adu", "barriers, branches, constants"},
+                                                                  {"alu", "integers, logic, comparisons"},
+                                                                  {"fma", "float arithmetic"},
+                                                                  {"fmaheavy", "float and integer products"},
+                                                                  {"fp64", "double arithmetic"},
+                                                                  {"lsu", "loads and stores"},
+                                                                  {"xu", "functions, conversions"}};
+
 /// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it
 /// took.
 void bound_pipe(const Record& record, Explanation& out) {
@@ -122,7 +132,9 @@ void bound_pipe(const Record& record, Explanation& out) {
     const double time = record.time->median,
                  seconds = std::clamp(busiest->value / 100, 0.0, 1.0) *
                            std::min(counter_of(record, "gpu__time_duration.sum").value_or(time), time);
-    out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
+    const std::string contents = value_of(pipe_contents, std::string_view(pipe), "");
+    const auto title = "instructions of pipe " + pipe + (contents.empty() ? "" : " (" + contents + ")");
+    out.bounds.push_back({"pipe", title, pipe, seconds, seconds, seconds,
                           format_significant(busiest->value, 3) + " % of what that pipe can take" + by_ncu,
                           busiest->name});
 }

@@ -104,20 +104,6 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     out.bounds.push_back(std::move(bound));
 }
 
-/// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
-double rounds_of(const Record& record, const Limits& limits) {
-    const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
-    if (!is_gpu(record)) return std::max(1.0, groups / limits.units);
-    const auto* seen = limits.find("dispatch.resident");
-    double items = seen ? seen->value : most_resident;
-    if (limits.compute_capability > 0 && record.code.registers)
-        if (const auto found = inspect::nvidia::occupancy(
-                concat("sm_", limits.compute_capability),
-                {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
-            items = 32.0 * found->waves;
-    return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
-}
-
 /// Seconds of the chain and of its nearest kind, and how it is made up.
 struct ChainTime {
     double seconds = 0, least = 0;
@@ -266,6 +252,19 @@ void bound_counted_chain(const Record& record, const Limits& limits, Explanation
 }
 
 }  // namespace
+
+double rounds_of(const Record& record, const Limits& limits) {
+    const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
+    if (!is_gpu(record)) return std::max(1.0, groups / limits.units);
+    const auto* seen = limits.find("dispatch.resident");
+    double items = seen ? seen->value : most_resident;
+    if (limits.compute_capability > 0 && record.code.registers)
+        if (const auto found = inspect::nvidia::occupancy(
+                concat("sm_", limits.compute_capability),
+                {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
+            items = 32.0 * found->waves;
+    return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
+}
 
 void bound_latency(const Record& record, const Limits& limits, Explanation& out) {
     const bool counted = has_counts(record) && record.work.chain.empty();

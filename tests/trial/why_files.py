@@ -49,7 +49,7 @@ def kernels(only):
     for path in sorted(FILES.glob("*.cl")):
         text = path.read_text()
         small = re.search(r"^// cpu: (n=\S+)$", text, re.M)
-        for doubled, name in re.findall(r"^// twice: (.*)\nkernel void (\w+)\(", text, re.M):
+        for doubled, name in re.findall(r"^// twice:(.*)\nkernel void (\w+)\(", text, re.M):
             if not only or any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(f"{path.stem}:{name}", p) for p in only):
                 yield path, name, doubled.split(), small.group(1) if small else None
 
@@ -194,6 +194,9 @@ def true_by_ncu(record, profile):
                  "lg_throttle": {"atomics", "l1"}, "mio_throttle": {"local_atomics", "local"}, "membar": {"atomics"}, "drain": {"memory", "groups", "atomics"},
                  "no_instruction": {"latency", "launch"}, "imc_miss": {"launch", "latency"}, "branch_resolving": {"latency", "issue"},
                  "math_pipe_throttle": {"pipe", "arithmetic", "integer", "division", "functions"}}.get(why_waits, set())
+    # A pipe takes an instruction every second cycle or less: half of its peak, and warps that wait for it most of all.
+    if why_waits == "math_pipe_throttle" and pipes.get(pipe, 0) >= 50:
+        true |= kind.get(pipe, set()) | {"pipe"}
     sure = {"memory": memory, "l2": level2, "arithmetic": max(max(pipes.values(), default=0), issue), "local": level1}
     return true, {name for name, v in sure.items() if v < 30} - true, said
 
@@ -243,7 +246,10 @@ def judge(arguments, profile, path, name, doubled, axes, record, why):
         true, false, how = true_by_doubling(arguments, path, name, doubled, axes, record, profile)
     if not true and not false:
         return row | {"verdict": "aside", "note": "the judge says nothing", "how": how}
-    verdict = "mixed" if said == how.get("doubtful") else judged(said, true, false)
+    verdict = "mixed" if said and said == how.get("doubtful") else judged(said, true, false)
+    # "Not told apart: A and B" is right where both are true.
+    if why["limit"] == "close" and len(why["bounds"]) > 1 and {b["id"] for b in why["bounds"][:2]} <= true:
+        verdict = "right"
     # Two that follow each other: the larger is named; where only the other is true, the sum still is.
     if verdict == "wrong" and row["with"] in true:
         verdict = "right"

@@ -206,6 +206,14 @@ BOOST_AUTO_TEST_CASE(pocl_5_ends_at_inline_assembly_and_pocl_3_does_not) {
     BOOST_TEST(!device::has_quirk(d, "pocl-inline-assembly"));
 }
 
+BOOST_AUTO_TEST_CASE(images_of_one_half_channel_are_wrong_by_pocl_3_alone) {
+    auto d = make("0:0", "cpu", "Portable Computing Language", DeviceType::cpu, Implementation::pocl);
+    d.driver = "3.1+debian";
+    BOOST_TEST(device::has_quirk(d, "pocl-r16f-images"));
+    d.driver = "7.2";
+    BOOST_TEST(!device::has_quirk(d, "pocl-r16f-images"));
+}
+
 BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {
     model::Device pocl, other;
     pocl.implementation = model::Implementation::pocl;

@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(says(memory.how, ", counted by ncu"), memory.how);
     BOOST_TEST(bound(e, "l2").seconds == 1.6e9 / 20e12, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(bound(e, "pipe").seconds == 0.574 * 551e-6, is_close);
-    BOOST_TEST(bound(e, "pipe").name == "instructions of pipe alu");
+    BOOST_TEST(bound(e, "pipe").name == "instructions of pipe alu (integers, logic, comparisons)");
     BOOST_TEST(bound(e, "issue").seconds == 329383936 / (66.5e12 / 64), boost::test_tools::tolerance(1e-6));
     BOOST_TEST(bound(e, "issue").how.find("329383936 warp instructions, counted by ncu") == 0u, bound(e, "issue").how);
     // Of a step of a slope a whole launch's counters say nothing.

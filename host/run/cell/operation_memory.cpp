@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "device/quirks.hpp"
 #include "model/work.hpp"
 #include "run/cell/operation.hpp"
 
@@ -113,6 +114,8 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
         if (const auto has = supported(session, CL_MEM_KERNEL_READ_AND_WRITE, type);
             std::ranges::count(has, a.format.name()) == 0)
             refuse_format(a, " that one kernel reads and writes", has, "");
+    if (a.format.name() == "r16f" && device::has_quirk(facts, "pocl-r16f-images"))
+        throw Unsupported("this driver lists images in the format r16f and does not convert their pixels; rgba16f works");
     const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };
     try {
         switch (type) {
