@@ -30,6 +30,27 @@ std::string where(const Counts& counts, double CountedLine::*cost) {
     return most && most->*cost > all / 2 ? concat(", most of it in line ", most->line) : "";
 }
 
+/// Different sectors that a group touches, for each of its work-items.
+double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
+    return counts.footprint.empty() || counts.counted_items <= 0
+               ? 0
+               : counts.footprint.back().*sectors / counts.counted_items;
+}
+
+/// Bytes that the loads or stores of a CPU's work-items move and use: a core has a group's sectors at hand, whichever
+/// of its work-items needs them.
+std::string of_group_sectors(const Counts& counts) {
+    const double read = sectors_of_item(counts, &Footprint::read_sectors),
+                 written = sectors_of_item(counts, &Footprint::written_sectors);
+    const bool reads = read >= written;
+    const double moved = sector_bytes * std::max(read, written),
+                 used = reads ? counts.global.load_bytes.mean : counts.global.store_bytes.mean;
+    if (used <= 0 || moved < worth_a_sentence * used) return "";
+    return std::string(reads ? "Loads" : "Stores") + " of a work-item touch " + number(moved) + " bytes for " +
+           number(used) + " used, in sectors of " + number(sector_bytes) + ": they lie apart" +
+           where(counts, &CountedLine::sectors) + ".";
+}
+
 std::string of_sectors(const Counts& counts) {
     const bool reads = counts.reads.sectors.mean - counts.reads.least_sectors.mean >=
                        counts.writes.sectors.mean - counts.writes.least_sectors.mean;
@@ -67,8 +88,10 @@ std::string of_lanes(const Record& record) {
            " % are active on average: neighbours go different ways.";
 }
 
-std::string of_groups(const WorkInfo& work) {
-    if (work.group <= 0 || work.group >= enough_items || work.groups < 2) return "";
+/// Larger groups are advice only where each unit still has one.
+std::string of_groups(const WorkInfo& work, const Limits& limits) {
+    const double larger = work.groups * work.group / usual_items;
+    if (work.group <= 0 || work.group >= enough_items || work.groups < 2 || larger < limits.units) return "";
     return "The groups are of size " + number(work.group) + "; of size " + number(usual_items) + " there are " +
            times(usual_items / work.group) + " fewer to start.";
 }
@@ -78,10 +101,10 @@ std::string of_chain(const Counts& counts) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
     if (loads >= long_chain && loads >= chain_of_most * all_loads)
-        return "Each work-item waits for a chain of " + number(loads) +
+        return "A work-item waits for a chain of " + number(loads) +
                " loads, each at an address that the one before loaded.";
     if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
-    return "Each work-item has a chain of " + number(path.arithmetic) +
+    return "The longest chain of a work-item has " + number(path.arithmetic) +
            " operations, each of which needs the result of the one before.";
 }
 
@@ -107,11 +130,14 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     // What a core's first level holds it has at hand, whoever reads it.
     const bool near = !is_gpu(record) && !limits.caches.empty() &&
                       record.work.footprint <= static_cast<double>(limits.caches.front());
+    const bool waves = is_gpu(record);
     return {{{"latency"}, 1, of_chain(c)},
             {{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
-             near ? "" : of_sectors(c)},
-            {{"local"}, wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)), of_banks(c)},
+             near ? "" : waves ? of_sectors(c) : of_group_sectors(c)},
+            {{"local"},
+             wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)),
+             waves ? of_banks(c) : ""},
             {{"atomics"}, 1, of_atomics(c.global_atomics, c, false)},
             {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true)},
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
@@ -121,7 +147,7 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
 /// bound is said, too.
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
     auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
-    all.push_back({{"groups"}, 1, of_groups(record.work)});
+    all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
     all.push_back({{"issue", "memory", "l1", "l2"}, worth_saying, of_spills(record)});
     std::vector<std::string> out;
     for (auto& [bounds, part, sentence] : all) {
@@ -226,7 +252,7 @@ std::vector<std::string> contradictions(const Record& record) {
     return out;
 }
 
-std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long) {
+std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves) {
     const auto sum_of = [](std::span<const Counts> launches, auto per_item) {
         Amount out;
         for (const auto& c : launches) out = sum(out, per_item(c), c.items * c.launches);
@@ -250,14 +276,24 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         };
     };
     const auto &id_a = a.front().id, &id_b = b.front().id;
-    compare("sectors of global memory", [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
-    compare("turns of local memory", [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
+    const auto in_waves = [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); };
+    const auto by_group = [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; };
+    const auto longest = [](std::span<const Counts> launches) {
+        return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
+    };
+    if (waves) compare("sectors of global memory", in_waves);
+    if (!waves) compare("different sectors of global memory", by_group);
+    if (waves)
+        compare("turns of local memory", [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
+    if (std::max(longest(a), longest(b)) >= long_chain)
+        amounts.push_back({"operations in the longest chain", longest(a), longest(b)});
     compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
     compare("integer divisions", of_kind(Operation::integer_divide));
     compare("calls of functions", of_kind(Operation::float_function));
     compare("turns of atomics", [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
     compare("barriers", [](const Counts& c) { return c.barriers; });
-    compare("instructions of waves", [](const Counts& c) { return c.issued; });
+    if (waves) compare("instructions of waves", [](const Counts& c) { return c.issued; });
+    if (!waves) compare("instructions", [](const Counts& c) { return c.instructions; });
     const std::string open =
         (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;

@@ -17,8 +17,8 @@ using namespace model;
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
-/// `as_long`: the time of b over that of a.
-std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long);
+/// `as_long`: the time of b over that of a. `waves`: of a device that executes work-items in waves, as a GPU does.
+std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves);
 
 /// A sentence with both figures for each amount of the record's work that its counts contradict: more bytes declared
 /// than its work-items ask for, or less than half of the different ones that they touch; floating-point operations

@@ -68,7 +68,7 @@ void take_working_cores(const Record& record, const Limits& limits, Explanation&
         if (!own.contains(b.id) || times <= 1) continue;
         b.seconds *= times;
         b.high *= times;
-        b.how += ", shared out so that " + format_significant(cores, 3) + " of " + format_exact(parallel) +
+        b.how += ", where uneven groups keep " + format_significant(cores, 3) + " of " + format_exact(parallel) +
                  " cores work on average";
     }
 }
@@ -165,7 +165,7 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     const auto part = format_significant(100 * nearer, 2) + " % ";
     bound.how += relative_time > 0 ? ", of which " + part + "may lie nearer, where it takes " +
                                          format_significant(100 * relative_time, 2) + " % of that"
-                                   : ", less " + part + "that may lie nearer";
+                                   : ", less " + part + "for what may lie in a nearer level";
     return bound;
 }
 

@@ -248,7 +248,7 @@ void bound_counted_chain(const Record& record, const Limits& limits, Explanation
                     (turns.number > 1 ? ", " + format_significant(turns.number, 3) + " times" : "") + ", " +
                     source_of(*record.counts),
                 chain->figure};
-    add_asked(record, on_available_cores(std::move(bound), record, 1), out);
+    add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits)), out);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
         }
         const auto& figure = faster.front();
         out.push_back({figure.id, figure.name, figure.unit, 0, figure.value, true,
-                       "the profile withheld it, or was made without", false});
+                       "the profile has no value for it", false});
     }
     return out;
 }
@@ -80,7 +80,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
         const auto after = once_more(cell);
         out.used = after && is_alike(record.time->median, after->time->median);
         out.note = out.used ? "something slows both it and this cell now, so the value measured beside this cell stands"
-                            : "something slowed it but not this cell, so the profile's value stands";
+                            : "the probe was disturbed now, so the profile's value stands";
         // What the same cells say of other figures was slowed as they were.
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);

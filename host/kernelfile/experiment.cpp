@@ -379,7 +379,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     add_group_axes(groups, out.axes);
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
-            notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+            notes_.push_back(files_[file].path + " does not state these, so defaults are used: " + join(said, "; "));
     arguments_of_ = [state](const model::Request& request) {
         const auto& operation = *state->operations.at(request.variant.name).bound;
         const auto& bound = operation.data();

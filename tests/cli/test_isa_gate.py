@@ -178,6 +178,8 @@ class Gate(LabTest):
         self.assertIn("there is no figure 'register'", self.isa("k.cl", *self.targets, "--expect", "register > 0 || spills == 0", status=5)[0])
         self.isa("k.cl", *self.targets, "--expect", "registers <=", status=2)
         self.isa("k.cl", *self.targets, "--expect", "registers", status=2)
+        _, err = self.isa("k.cl", *self.targets, "--expect", "registers=4", status=2)
+        self.assertIn("compares with ==, as in 'registers == 4'", err)
         # Without ptxas NVIDIA's registers are not known.
         if "sm_80" in self.made:
             tools = self.folder / "bin"

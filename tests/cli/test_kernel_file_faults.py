@@ -22,8 +22,12 @@ class WrongKernels(KernelFileTest):
         self.assertEqual([(r["status"], r.get("checked_by")) for r in by_reference], [("ok", "is the reference"), ("wrong_result", None)])
         self.assertIn("the reference 'good' has", by_reference[1]["reason"])
         by_agreement = self.check(block.format("same good, wrong\n").replace("iota", "rand") + good + wrong, status=1)
-        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_agreement], [("ok", "disputed by wrong"), ("wrong_result", None)])
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_agreement], [("disagree", None)] * 2)
         self.assertIn("'good' has", by_agreement[1]["reason"])
+        self.assertRegex(by_agreement[0]["reason"], "^'wrong' has other results; a line 'reference NAME' says which one is right$")
+        third = good.replace("good", "third").replace("src[i] + 1", "1 + src[i]")
+        outvoted = self.check(block.format("same good, third, wrong\n").replace("iota", "rand") + good + third.replace("+ src", "+ 1.0f * src") + wrong, status=1)
+        self.assertEqual(outvoted[2]["status"], "disagree")
         unstable = "__kernel void unstable(__global uint* dst) { uint n = 0; for (uint i = 0; i < 4096; ++i) n = n * 1664525u + (uint)(ulong)dst; dst[get_global_id(0)] = atomic_inc(dst + 64) + n; }\n"
         by_itself, = self.check("/*cllab\narg dst = zero:65\nglobal 64\n*/\n" + unstable.replace("n = n * 1664525u + (uint)(ulong)dst", "n = 0"))
         self.assertEqual(by_itself["checked_by"], "only itself")

@@ -51,6 +51,11 @@ class Watch(LabTest):
         self.assertEqual([(r["id"], r["status"]) for r in cells], [("t_scale", "ok"), ("t_scale_before", "ok")])
         self.assertNotEqual(*(r["code"]["fingerprint"] for r in cells))
         self.assertEqual(self.records()[-1]["record"], "comparison")
+        # Other results: nobody says which version is right, and no side is accused.
+        seen = self.saved("h.h", "#define AND_MORE + 1\n")
+        before = [r for r in self.records() if "id" in r]
+        self.assertEqual({r["status"] for r in before if r["status"] != "ok"}, {"disagree"})
+        self.assertNotIn("wrong_result", seen)
 
     def test_a_save_that_comes_while_the_one_before_is_compared_ends_that(self):
         (self.folder / "t.cl").write_text(FILE)

@@ -149,10 +149,18 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(!left(ledger, question("b", 1), right));
     BOOST_TEST(!left(ledger, question("b", 2), other));
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
-    BOOST_TEST(
-        left(ledger, question("c", 1), wrong).value().find("dst[3] is 5, 'a' has 4; a line 'reference NAME' says") ==
-        0u);
+    BOOST_TEST(!left(ledger, question("c", 1), wrong));
+    BOOST_TEST(ledger.proof(question("c", 1)).disagrees ==
+               "dst[3] is 5, 'a' has 4; a line 'reference NAME' says which one is right");
+    // Two against one.
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
+    BOOST_TEST(ledger.proof(question("a", 2)).disagrees == "");
+    // One against one.
+    Ledger other_ledger;
+    BOOST_TEST(!left(other_ledger, question("a", 1), right));
+    BOOST_TEST(!left(other_ledger, question("c", 1), wrong));
+    BOOST_TEST(other_ledger.proof(question("a", 1)).disagrees ==
+               "'c' has other results; a line 'reference NAME' says which one is right");
 }
 
 BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_disagree) {

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     a.id = "rows";
     b.id = "tile";
     const auto difference = [](const Counts& x, const Counts& y, double as_long = 1) {
-        return explain::difference({&x, 1}, {&y, 1}, as_long);
+        return explain::difference({&x, 1}, {&y, 1}, as_long, true);
     };
     BOOST_TEST(difference(a, b) ==
                "Counted: 4.5 times the sectors of global memory in rows against tile; both ask for as many bytes.");
@@ -137,6 +137,16 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     BOOST_TEST(difference(a, b) ==
                "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as "
                "many bytes.");
+    // A CPU has no waves: what counts is what a group touches.
+    BOOST_TEST(explain::difference({&a, 1}, {&b, 1}, 1, false) ==
+               "Counted: barriers only in tile, and 4.5 times the different sectors of global memory in rows; both ask "
+               "for as many bytes.");
+    // As many operations, one behind the other.
+    auto chained = a;
+    chained.id = "chained";
+    a.path.arithmetic = 8, chained.path.arithmetic = 32;  // long_chain
+    BOOST_TEST(difference(a, chained) == "Counted: 4 times the operations in the longest chain in chained against "
+                                         "rows; both ask for as many bytes.");
     BOOST_TEST(difference(a, a) == "rows and rows execute alike, within a tenth.");
     Counts slow = a;
     slow.id = "slow";
@@ -146,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
                                     (as_long > 1 ? "slow" : "rows") + " took 1.39 times as long here"));
     BOOST_TEST(difference(a, slow, 1.05) == "rows and slow execute alike, within a tenth.");
     const std::array kernels{a, a};
-    BOOST_TEST(explain::difference(kernels, {&a, 1}, 1) ==
+    BOOST_TEST(explain::difference(kernels, {&a, 1}, 1, true) ==
                "Counted: 2 times the sectors of global memory in rows against rows.");
 }
 

@@ -47,7 +47,7 @@ std::string difference(const std::vector<model::Counts>& all) {
     const auto other = std::ranges::find_if(all, [&](const auto& c) { return c.id != all.front().id; });
     const bool in_part = std::ranges::any_of(all, [](const auto& c) { return !c.asked_point.empty(); });
     if (other == all.end() || in_part) return "";
-    return "\n" + explain::difference({all.begin(), other}, {other, all.end()}, 1) + "\n";
+    return "\n" + explain::difference({all.begin(), other}, {other, all.end()}, 1, true) + "\n";
 }
 
 int run_count(const CountOptions& asked) {

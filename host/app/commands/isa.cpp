@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
@@ -359,6 +360,10 @@ void check_isa(IsaOptions& options) {
 
 void take_expectation(IsaOptions& to, const std::string& text) {
     static const std::regex of_file("\\s*[\\w:*]+\\s*=[^=][^]*");
+    const auto value = text.find('=') + 1;
+    if (std::regex_match(text, of_file) && parse_real(trim(text.substr(value))))
+        throw Error(Blame::usage, "a condition of --expect compares with ==, as in '", trim(text.substr(0, value - 1)),
+                    " == ", trim(text.substr(value)), "'; found '", text, "'");
     if (std::regex_match(text, of_file))
         to.statements.emplace_back("expect", text);
     else if (to.expect.empty())

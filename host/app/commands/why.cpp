@@ -110,9 +110,10 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
         auto record = done.record;
         const auto explanation = explained(peaks, done, record);
         say_doing("");
+        ok = ok && !model::is_failure(done.record.status);
         write_cell(asked.sink, done, record);
         asked.page.add(record, explanation, limits.utc);
-        ok = ok && !model::is_failure(done.record.status);
+        done.record = record;  // the time that stands
     }
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
@@ -122,7 +123,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     const auto read = report::difference(faster, slower);
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
                    " times as long as " + faster.id + (read.empty() ? ". " : "; " + read + ". ") +
-                   counts.difference(*a.cell, *b.cell, as_long));
+                   counts.difference(*a.cell, *b.cell, as_long, explain::is_gpu(a.record)));
     return ok;
 }
 

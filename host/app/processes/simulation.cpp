@@ -406,7 +406,7 @@ void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::str
         record.counts = std::make_shared<const model::Counts>(found->second.launches.front());
 }
 
-std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, double as_long) const {
+std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, double as_long, bool waves) const {
     const auto unknown = [](const std::string& why) {
         return "What they execute differently was not counted: " + why + ".";
     };
@@ -414,7 +414,7 @@ std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, d
     for (const auto* cell : {&a, &b})
         if (const auto& found = found_.at(key_of(*cell)); found.launches.empty())
             return unknown(cell->id + ": " + found.why_not);
-    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches, as_long);
+    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches, as_long, waves);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

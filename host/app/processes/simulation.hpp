@@ -87,7 +87,7 @@ public:
     void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
     /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
     /// `as_long`: the time of b over that of a.
-    std::string difference(const model::Cell& a, const model::Cell& b, double as_long) const;
+    std::string difference(const model::Cell& a, const model::Cell& b, double as_long, bool waves) const;
 
 private:
     struct Found {

@@ -130,7 +130,8 @@ private:
         const auto& cell = plan_.request.comparisons[group][index];
         auto record = found;
         if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
-            record.status != model::Status::disagree && plan_.choice.is_guessed(*cell.variant)) {
+            record.status != model::Status::disagree && !record.reason.starts_with("the reference command") &&
+            plan_.choice.is_guessed(*cell.variant)) {
             // No more is known to be wrong than the guess.
             if (is_of_launch(record)) record.status = model::Status::launch_failed;
             record.reason += "; sizes and values were guessed, which may be the cause";

@@ -151,7 +151,7 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
     auto wrong = q.agreement && q.agreement->kind == Agreement::Kind::differs
                      ? std::optional(q.agreement->sentence)
                      : hold_against_others(q, unproved, buffers, errors);
-    if (wrong) seen.seeds.erase(q.seed);
+    if (wrong) seen.seeds.erase(q.seed), seen.wrong = true;
     return wrong;
 }
 
@@ -206,13 +206,16 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
             theirs->by.insert(self);
             return std::nullopt;
         }
-        if (!earlier_text) {
+        auto& own = seen_[{q.comparison, q.variant, q.point}];
+        if (earlier_text) {
+            // Each text is right for itself.
+            own.other_results = "of " + q.text + " " + *wrong;
+        } else {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[{q.comparison, member.variant, member.point}].disputed_by = q.variant;
-            return *wrong + "; a line 'reference NAME' says which one is right";
+            own.disputed_by = other.variant;
+            own.dispute = *wrong;
         }
-        // Each text is right for itself.
-        seen_[{q.comparison, q.variant, q.point}].other_results = "of " + q.text + " " + *wrong;
     }
     for (auto& answer : answers)
         if (!difference(answer, "")) {
@@ -316,7 +319,7 @@ void Ledger::say_others(const Question& q, const std::set<Member>& others, model
                                    const auto theirs = seen->given.find(one.first);
                                    return theirs == seen->given.end() || theirs->second == one.second;
                                });
-        if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
+        if (!same_data || seen->wrong || other.alike == q.alike || q.differs.count(other.variant)) continue;
         const auto names = q.variant + ", " + other.variant;
         const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results";
         if (other.text == q.text) {
@@ -349,7 +352,14 @@ model::Proof Ledger::proof(const Question& q) const {
     std::vector<std::string> rungs = proved_by(q, seen);
     const auto open = open_results(q, seen);
     const bool proved = !rungs.empty(), agreed = (!proved || !open.empty()) && codes.size() > 1;
-    if (!proved && !seen.disputed_by.empty()) {
+    const bool disputed = !proved && !seen.disputed_by.empty();
+    if (disputed && others.size() >= codes.size()) {
+        // Nobody says which one is right.
+        out.disagrees = (seen.dispute.empty() ? "'" + seen.disputed_by + "' has other results" : seen.dispute) +
+                        "; a line 'reference NAME' says which one is right";
+        return out;
+    }
+    if (disputed) {
         rungs.push_back("disputed by " + seen.disputed_by);
         warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
                                            "' leave different results; a line 'reference NAME' says which is right");

@@ -124,7 +124,8 @@ private:
         std::set<std::string> unproved;            ///< of which no file, kernel or command says what is right
         std::set<std::string> empty_relations;     ///< texts of those that tells_nothing() is true of
         std::map<std::string, std::string> given;  ///< Question::given
-        std::string disputed_by, code;
+        std::string disputed_by, dispute, code;    ///< dispute: what differs, where this one came second
+        bool wrong = false;
         std::string other_results;  ///< how those of two texts differ
     };
 

@@ -65,7 +65,7 @@ std::string unit_of(const Amount& amount, const Record& r) {
 }
 
 std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
-    if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs"); }))
+    if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs") || word == "--watch"; }))
         return "the verdict of `--vs`";
     std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a);
     for (const auto& [axis, value] : where)
@@ -73,10 +73,14 @@ std::string deciding_command(const Record& a, const Record& b, const model::Poin
     return "`" + out + " --device " + a.device.selector + "`";
 }
 
+/// The least share of its cores that one of the cells had.
+double cores_of(const Cells& close) {
+    return std::ranges::min(mapped(close, [](const auto* cell) { return model::cores_share(*cell->record); }));
+}
+
 /// Why rows of equal standing are not told apart.
 std::string cause(const Cells& close) {
-    const auto share =
-        std::ranges::min(mapped(close, [](const auto* cell) { return model::cores_share(*cell->record); }));
+    const auto share = cores_of(close);
     double allowed = 0;
     for (const auto* cell : close) allowed = std::max(allowed, cell->rank.allowed);
     if (share < model::nearly_all_cores)
@@ -134,7 +138,8 @@ std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     auto close = ranked;
     std::erase_if(close, [](const RankedCell* cell) { return !cell->rank.indistinct; });
     return "No variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
-           " are too close to call, the best takes " + time_text(*best->record) +
+           (cores_of(close) < model::nearly_all_cores ? " are not told apart" : " are too close to call") +
+           ", the best takes " + time_text(*best->record) +
            (close.size() < ranked.size() ? range : "") + "; " + cause(close) + "; " +
            deciding_command(*best->record, *close[1]->record, where) + " decides.";
 }

@@ -257,7 +257,7 @@ void Sampling::look_at_data(double operation) {
             reach_ > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(per_sample_, reach_ - 1)) : per_sample_;
         return;
     }
-    begin_with_fresh_data("an operation takes " + format_seconds(summarise(found.fresh).median) +
+    begin_with_fresh_data("an operation took " + format_seconds(summarise(found.fresh).median) +
                           " on the data that goes in and " +
                           format_seconds(summarise(by_one ? found.once : found.many).median) + " on what " +
                           (by_one ? "one has" : std::to_string(found.operations) + " have") +
