@@ -110,6 +110,9 @@ struct Rules {
     double same = 0.02;      ///< the largest difference that may be called the same
     double precise = 0.005;  ///< half-width of the interval at which sampling ends
     unsigned least = 8;      ///< arrangements before the first look
+    /// A verdict of that look is enough, however wide the interval. Of the first alone: who looks until there is a
+    /// winner finds one among equals.
+    bool verdict_suffices = false;
 };
 
 /// The log ratio beyond which a difference counts: the margin, or what the control of a side with itself came to.

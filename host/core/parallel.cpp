@@ -12,9 +12,11 @@ namespace cllab {
 void in_parallel(std::size_t count, std::size_t least_piece,
                  const std::function<void(std::size_t, std::size_t)>& work) {
     constexpr std::size_t most_threads = 32;
-    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
+    // Asked once: the library opens a file of the system for it, for which all threads of a machine wait in line.
+    static const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
     const std::size_t units = (count + least_piece - 1) / least_piece,
                       pieces = std::clamp<std::size_t>(units, 1, cores);
+    if (pieces == 1) return work(0, count);
     std::vector<std::exception_ptr> thrown(pieces);
     const auto piece = [&](std::size_t i) {
         const auto begin = units * i / pieces * least_piece,

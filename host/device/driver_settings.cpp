@@ -42,13 +42,17 @@ bool others_run(int (*running)()) {
     return 2 * busy > looks;
 }
 
-}  // namespace
-
-void use_own_cache() {
+void use_cache(const std::string& name) {
     const auto folder = own_folder();  // before a child is made, whose own it would be otherwise
     if (std::getenv(off_variable) || folder.empty()) return;
-    setenv(folder_variable, (folder / driver_folder / std::to_string(getpid())).c_str(), 1);  // the driver makes it
+    setenv(folder_variable, (folder / driver_folder / name).c_str(), 1);  // the driver makes it
 }
+
+}  // namespace
+
+void use_own_cache() { use_cache(std::to_string(getpid())); }
+
+void use_shared_cache() { use_cache("shared"); }
 
 int threads_that_run() {
     std::ifstream in("/proc/loadavg");

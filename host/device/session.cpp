@@ -97,6 +97,19 @@ void Session::wait() {
     last_wait_ = Clock::now();
 }
 
+model::Bytes Session::host_memory(std::size_t bytes) {
+    const auto found = std::ranges::find(spare_, bytes, &model::Bytes::size);
+    if (found == spare_.end()) return model::Bytes(bytes);
+    auto out = std::move(*found);
+    spare_.erase(found);
+    return out;
+}
+
+void Session::reuse(model::Bytes memory) {
+    constexpr std::size_t least = 1 << 20, most = 4;
+    if (memory.size() >= least && spare_.size() < most) spare_.push_back(std::move(memory));
+}
+
 Staging* Session::staging(std::size_t bytes) {
     if (!has_memory_of_its_own() || bytes < Staging::worth_bytes || !can_stage_) return nullptr;
     try {
@@ -274,8 +287,8 @@ bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {
     return fenced_ && equal_bytes({fenced_->pages() + before_, contents.size()}, contents);
 }
 
-void GuardedBuffer::arm(std::uint64_t seed) {
-    if (before_ + behind_ == 0 || (armed_ && seed == seed_)) return;
+void GuardedBuffer::arm(std::uint64_t seed, bool anew) {
+    if (before_ + behind_ == 0 || (armed_ && seed == seed_ && !anew)) return;
     const auto pattern = session_->guard_pattern(seed, before_ + behind_);
     const auto& queue = session_->queue();
     if (before_ > 0) queue.enqueueWriteBuffer(whole_, CL_TRUE, 0, before_, pattern.data());

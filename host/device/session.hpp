@@ -86,6 +86,10 @@ public:
     /// Whether buffers made from now on have guards; they have before.
     void set_guards(bool guards) { guards_ = guards; }
     bool guards() const { return guards_; }
+    /// Memory of the host that holds anything: what reuse() was given, where that is of this size. Pages that the system
+    /// has yet to give take longer to fill than a bus takes.
+    model::Bytes host_memory(std::size_t bytes);
+    void reuse(model::Bytes memory);
     /// Bytes that the next buffer is displaced by; 0 without scatter().
     std::size_t displacement();
     /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
@@ -119,6 +123,7 @@ private:
     bool guards_ = true;
     std::optional<Random> placement_;
     std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
+    std::vector<model::Bytes> spare_;  ///< host_memory()
     std::unique_ptr<Staging> staging_;
     std::unique_ptr<Originals> originals_;
     std::unique_ptr<PoisonKernel> poison_;
@@ -171,8 +176,8 @@ public:
     bool lies_in_place(std::span<const std::byte> contents) const;
     /// HostPages::huge_share(); nothing unless the buffer asked for a kind of pages.
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
-    /// Writes the guard pattern, unless it stands there; call before each verification.
-    void arm(std::uint64_t seed);
+    /// Writes the guard pattern, unless it stands there; call before each verification. `anew`: whether or not.
+    void arm(std::uint64_t seed, bool anew = false);
     /// Nothing, or what was written outside of the buffer `name`: "first write 3 bytes before the start of 'dst'".
     std::optional<std::string> guard_damage(const std::string& name);
 

@@ -18,12 +18,13 @@ constexpr std::size_t least_beside = 12;
 }  // namespace
 
 Search::Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
-               std::uint64_t seed)
+               std::uint64_t seed, std::size_t beside)
     : space_(space),
       resolve_(std::move(resolve)),
       measure_(std::move(measure)),
       room_(std::move(room)),
       strategy_(strategy),
+      beside_(beside),
       random_(seed) {
     for (const auto& axis : space_.axes)
         if (axis.values.size() > 1) tuned_.push_back(axis);
@@ -94,7 +95,7 @@ std::vector<Point> Search::next(std::size_t count) {
 
 bool Search::measure(const std::vector<Point>& points) {
     for (std::size_t at = 0; at < points.size();) {
-        const auto batch = std::min({room_(measured_), most_beside, points.size() - at});
+        const auto batch = std::min({room_(measured_), beside_, points.size() - at});
         if (batch == 0) return false;
         const auto first = points.begin() + static_cast<std::ptrdiff_t>(at);
         std::vector<Point> beside(first, first + static_cast<std::ptrdiff_t>(batch));
@@ -120,7 +121,7 @@ std::optional<Point> Search::fastest(const std::vector<Point>& points) const {
 /// As many as the strategy asks for.
 void Search::take_at_random() {
     while (const auto room = std::min(room_(measured_), most_points)) {
-        std::size_t count = most_beside;
+        std::size_t count = beside_;
         const bool all_fit = space_.all && named_.size() - entries_.size() <= room;
         if (strategy_ == Strategy::local || (strategy_ == Strategy::automatic && !all_fit)) {
             const auto part = std::clamp((measured_ + room) / 4, few_starts, random_starts);

@@ -62,7 +62,7 @@ struct Screening {
     bool is_exhaustive() const { return tried == possible; }
 };
 
-inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side
+inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side, by default
 inline constexpr std::size_t random_starts = 48;  ///< points drawn at random by the local search
 
 /// Points that resolve to the same point count once. The fastest so far is measured again beside all others, and what
@@ -71,7 +71,7 @@ class Search {
 public:
     /// The space outlives this.
     Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
-           std::uint64_t seed);
+           std::uint64_t seed, std::size_t beside = most_beside);
 
     /// What a resolved point took earlier, so that it is not measured again. False: it is no point of the space.
     bool know(const Point& resolved, std::optional<double> seconds);
@@ -110,6 +110,7 @@ private:
     MeasurePoints measure_;
     Room room_;
     Strategy strategy_;
+    std::size_t beside_;
     Random random_;
     std::vector<Axis> tuned_;        ///< in the order in which they are walked along
     std::map<Values, Point> named_;  ///< of a space that is listed: each different point, as it is named

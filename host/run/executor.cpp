@@ -116,7 +116,9 @@ private:
                 if (auto* const after = next_()) after->begin_ahead(0);
             }
             auto cell = std::move(begun_.extract(i).mapped());
-            cell.prepared = prepare(*cell.state);
+            // As in an arrangement: of what each finds in the caches the cell before it must not be the cause.
+            const auto* beside = settings_.screening && !cells.empty() ? cells.front().state.get() : nullptr;
+            cell.prepared = prepare(*cell.state, beside);
             const bool waits = settings_.measure || cell.state->setup.know_code;
             if (!cell.prepared || !waits) {
                 end_later(std::move(cell));

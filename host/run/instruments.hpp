@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "run/conditions/reference.hpp"
 
 namespace cllab::run {
+
+struct Answer;
 
 /// The last few results, each made once and found again by its key; some are still being made.
 template <typename Result>
@@ -73,6 +76,7 @@ struct Kept {
     bool in_advance = false;  ///< these were built before there was a run, for the runs to come
     CodeMemo code;
     model::Memo data;
+    std::shared_ptr<const Answer> answer{};  ///< of the cell before
 };
 
 class Instruments {
@@ -98,6 +102,7 @@ public:
     }
     CodeMemo& code() { return kept_.code; }
     model::Memo& data() { return kept_.data; }
+    std::shared_ptr<const Answer>& answer() { return kept_.answer; }
     Programs& programs() { return *kept_.programs; }
     Yardsticks& yardsticks() { return yardsticks_; }
 

@@ -40,10 +40,14 @@ struct Settings {
     /// The run continues another one on the device: the timer audit and the warm-up still hold (host/README.md, rules 2
     /// and 4).
     bool goes_on = false;
-    /// It is to be seen which cells are the fastest, and those are proved and measured once more: one input, no
-    /// launches that only a wrong kernel has to fear, and no more samples of a cell that takes twice as long as the
-    /// fastest.
+    /// It is to be seen which cells are the fastest, and those are proved and measured once more: one input, the same
+    /// memory for all, no launches that only a wrong kernel has to fear, and no more samples of a cell that takes twice
+    /// as long as the fastest.
     bool screening = false;
+    /// A sample of one operation follows an untimed one of its own cell: what it finds in the caches is not what other
+    /// cells, on buffers of their own, have left there. (A product that has its data in the L2 of an H200 took 340 us,
+    /// and 584 after another cell.)
+    bool alone = false;
     double fastest_seconds = 0;  ///< of a screening: the least an operation took in an earlier run; 0: nobody knows
     std::optional<Clock::time_point> ends;  ///< what comparison would begin later is left out
     /// Whether the inputs are restored before each timed operation of a kernel that works in place, outside its time.
@@ -89,7 +93,7 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, fastest_seconds, ends, fresh_data, hot_seconds, core_models,         \
+        run, arrangement, goes_on, screening, alone, fastest_seconds, ends, fresh_data, hot_seconds, core_models,         \
         tool_seconds, small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge,     \
         name_limit
     auto& [CLLAB_FIELDS] = settings;

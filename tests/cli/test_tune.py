@@ -154,6 +154,24 @@ class Search(KernelFileTest):
         self.assertRegex(out, "all tried; 2 have a time")
         self.assertNotIn("--axis slow=400", out)
 
+    def test_its_points_share_memory_and_one_that_writes_where_it_must_not_harms_no_other(self):
+        self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per = 1\naxis bad tune = 0, 1, 2, 3").replace("-DPER={per}", "-DPER={per} -DBAD={bad}").replace(
+            "local l", "local l\nkernel scale\nreference plain").replace("dst[i + j] = 2 * src[i + j];", """{
+        dst[i + j] = 2 * src[i + j] + (BAD == 1);
+        if (BAD == 2) ((__global float*)src)[i + j] = 7;
+        if (BAD == 3 && i == 0) dst[-1] = 7;
+    }""") + "__kernel void plain(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 2 * src[i]; }\n")
+        out, _ = self.lab("tune", "t.cl:scale", *QUICK, "--json", "r.jsonl", status=1)
+        statuses = {}
+        for r in cells(self.records()):
+            statuses.setdefault(r["point"]["bad"], []).append(r["status"])
+        self.assertEqual(set(statuses[0]), {"ok"})
+        for bad in (1, 3):
+            self.assertEqual(set(statuses[bad]), {"wrong_result"})
+        # Its first launch is right, and those of the others are: the finals see what it does to itself.
+        self.assertEqual((statuses[2][:3], set(statuses[2][3:])), (["ok"] * 3, {"wrong_result"}))
+        self.assertEqual(set(re.findall(r"failed at \S+ bad=(\d)", words(out))), {"1", "2", "3"})
+
 
 class Resume(KernelFileTest):
     def tune(self, *more):
@@ -221,16 +239,22 @@ class Resume(KernelFileTest):
 
 
 class Winner(KernelFileTest):
-    def test_it_is_held_against_the_default_and_the_runner_up_in_fresh_processes(self):
+    def test_it_is_held_against_the_default_and_the_next_in_the_same_fresh_processes(self):
         self.write(SCALE.replace("axis n = 4096", "axis n = 4096\naxis slow tune = 64, 1, 2").replace("-DPER={per}", "-DPER={per} -DSLOW={slow}").replace(
             "dst[i + j] = 2 * src[i + j];", "{ float x = src[i + j]; for (int k = 0; k < SLOW; ++k) x = sqrt(x + 1); dst[i + j] = x; }").replace("2 * src", "src").replace(
             "arg dst", "tolerance absolute=10\narg dst"))
         out, _ = self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.05", "--axis", "per=1", "--axis", "l=16,32,64", "--json", "r.jsonl")
         compared = [(c["left"], c["right"]) for c in self.records() if c.get("record") == "comparison"]
         fastest = out.split("in turns:\n")[1].split("  ")[2].strip()
-        self.assertEqual(compared[0], (fastest, "the default"))
-        self.assertEqual(compared[1][0], fastest)
-        self.assertNotIn("slow=64", compared[1][1])
+        # A default that takes four times as long needs no fresh process.
+        if "more than any placement explains" not in words(out):
+            self.assertEqual(compared.pop(0), (fastest, "the default"))
+        self.assertGreater(len(compared), 0, out)
+        for left, right in compared:
+            self.assertEqual(left, fastest)
+            self.assertNotIn("slow=64", right)
+        seeds = [[a["seed"] for a in c["arrangements"]] for c in self.records() if c.get("record") == "comparison"]
+        self.assertEqual(seeds, [seeds[0]] * len(seeds))
         self.assertRegex(out, r"cllab run t.cl:scale --device \S+ .*--axis slow=[12]( --axis l=\d+)?\n")
 
     def test_build_options_are_an_axis_that_is_tuned(self):

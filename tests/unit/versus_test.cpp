@@ -39,6 +39,25 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
     BOOST_TEST((c.judgement.verdict == model::Verdict::slower));
 }
 
+BOOST_AUTO_TEST_CASE(several_take_turns_with_the_first_one_in_the_same_processes_and_each_has_its_own_verdict) {
+    test::FakeRunner runner(std::vector{1.00, 1.10, 0.90, 1.00, 1.02});
+    app::Versus all(runner, {}, "0:0", {cell("first"), cell("slow"), cell("fast"), cell("equal")},
+                    std::vector<model::Record>(4), model::Control::left);
+    all.run(60, app::rules_for(3), nobody);
+    BOOST_REQUIRE(runner.cells.size() == 5u);
+    BOOST_TEST(runner.cells[4].id == "first");
+    BOOST_TEST(runner.cells[4].options != runner.cells[0].options);
+    BOOST_REQUIRE(all.comparisons().size() == 3u);
+    BOOST_TEST(runner.arrangements == app::rules_for(3).least);
+    const auto& [slow, fast, equal] = std::tie(all.comparisons()[0], all.comparisons()[1], all.comparisons()[2]);
+    BOOST_TEST(slow.right == "slow");
+    BOOST_TEST(slow.arrangements.front().log_ratio == std::log(1.00 / 1.10), tolerance(1e-9));
+    BOOST_TEST(slow.arrangements.front().control == std::log(1.02), tolerance(1e-9));
+    BOOST_TEST((slow.judgement.verdict == model::Verdict::faster));
+    BOOST_TEST((fast.judgement.verdict == model::Verdict::slower));
+    BOOST_TEST((equal.judgement.verdict == model::Verdict::same));
+}
+
 BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one_is_the_control) {
     test::FakeRunner runner(std::vector{1.10, 1.00, 1.03});
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {},
@@ -51,7 +70,7 @@ BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one
 
 BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_more_is_wanted) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
-    app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {});
+    app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, std::vector<model::Record>(2));
     compare::Rules rules;
     both.run(60, rules, nobody);
     BOOST_TEST(both.comparison().arrangements.size() == rules.least);  // nothing differs, so the least is enough
@@ -64,12 +83,11 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
 }
 
 BOOST_AUTO_TEST_CASE(
-    processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
+    processes_are_made_ahead_and_none_is_left_at_its_end_however_it_ends) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
-    for (std::size_t i = 0; i < 8; ++i)
-        BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
+    for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(runner.expected_when_run[i]);
     BOOST_TEST(!runner.expects);
     test::FakeRunner lost(std::vector{1.0, 1.0, 1.0, 1.0});
     lost.fails_after = 3;
@@ -101,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_failure_in_an_arrangement_ends_it_and_says_whose_it_is) {
             record.status = model::Status::wrong_result;
             record.reason = "dst[1] is 2, expected 1";
         });
-        app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {});
+        app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, std::vector<model::Record>(2));
         both.run(60, {}, nobody);
         BOOST_REQUIRE(both.failure().has_value());
         BOOST_TEST((both.failure()->status == model::Status::wrong_result));

@@ -67,9 +67,10 @@ private:
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);
     void print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const;
-    /// The fastest where it beats the default over arrangements, else the default; the runner-up where it beats it.
+    std::vector<std::size_t> contenders(const std::vector<std::size_t>& order) const;
+    /// The fastest where it beats the default over arrangements, else the default; another one where that beats it.
     std::size_t choose(const std::vector<std::size_t>& order);
-    model::Verdict compare(std::size_t left, std::size_t right, std::size_t pairs);
+    std::vector<model::Comparison> compare(std::size_t left, const std::vector<std::size_t>& others);
     std::string name_of_variant() const;
     std::string axis_options(const model::Point& point) const;
 

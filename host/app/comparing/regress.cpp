@@ -222,7 +222,7 @@ private:
         auto& out = one.item.out;
         if (!one.versus) {
             one.versus = std::make_unique<Versus>(runner_, one.item.asked->settings, out.device.selector, one.pair,
-                                                  one.left, one.right);
+                                                  std::vector{one.left, one.right});
             if (invocation_.results_may_change) one.versus->let_results_change();
         }
         auto rules = rules_.of_cell();

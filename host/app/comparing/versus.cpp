@@ -27,39 +27,49 @@ model::Cell control_of(model::Cell cell) {
     return cell;
 }
 
-Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair,
-               const model::Record& left, const model::Record& right, model::Control control)
+Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& cells,
+               const std::vector<model::Record>& records, model::Control control)
     : runner_(runner),
-      request_{std::nullopt, {{pair.front(), pair.back()}}, settings},
+      request_{std::nullopt, {cells}, settings},
       selector_(selector),
-      same_code_(compare::same_code(left, right)),
+      control_(control),
       seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
     const auto name = [&](const model::Cell& cell) {
         const auto axis = model::build_options_axis().name;
-        return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none"
+        return cell.id + (cells.front().id == cells.back().id && cell.point.has(axis) && cell.point.text(axis) != "none"
                               ? " " + cell.point.text(axis)
                               : "");
     };
-    out_.left = name(pair.front());
-    out_.right = name(pair.back());
-    out_.point = left.point;
-    out_.device = left.device;
-    out_.control_of = control;
-    out_.cache = left.time ? left.time->cache : "";
-    out_.conditions = run::host_conditions();
-    auto& cells = request_.comparisons.front();
-    if (control != model::Control::right) cells.push_back(control_of(pair.front()));
-    if (control != model::Control::left) cells.push_back(control_of(pair.back()));
+    const auto& left = records.front();
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+        auto& one = all_.emplace_back();
+        one.left = name(cells.front());
+        one.right = name(cells[i]);
+        one.point = left.point;
+        one.device = left.device;
+        one.control_of = control;
+        one.cache = left.time ? left.time->cache : "";
+        one.conditions = run::host_conditions();
+        same_code_.push_back(compare::same_code(left, records[i]));
+    }
+    auto& all = request_.comparisons.front();
+    if (control != model::Control::right) all.push_back(control_of(cells.front()));
+    if (control != model::Control::left) all.push_back(control_of(cells.back()));
     request_.settings.arrangement = request_.settings.goes_on = true;
     // As they ran alone, and alike.
-    const auto fresh = [](const model::Record& r) { return model::warns(r, model::Warning::fresh_data); };
-    request_.settings.fresh_data = fresh(left) || fresh(right);
+    request_.settings.fresh_data = std::ranges::any_of(
+        records, [](const auto& record) { return model::warns(record, model::Warning::fresh_data); });
     request_.settings.dumps.reset();
     request_.settings.pictures.clear();
+    for (const auto& record : records)
+        if (record.time) longest_sample_ = std::max(longest_sample_, record.time->median * record.time->per_sample);
 }
 
-/// Whether the arrangement says something; else why not is in out_.
+/// Whether the arrangement says something; else why not is in all_.
 bool Versus::is_sound(const std::vector<model::Record>& records) {
+    const auto say = [&](const std::string& trouble) {
+        for (auto& one : all_) one.trouble = trouble;
+    };
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
         const auto changed = std::ranges::find_if(
@@ -67,49 +77,83 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
         const bool differs = !results_may_change_ && changed != record.warnings.end();
         if (record.status == model::Status::ok && !differs) continue;
         const bool failed = record.status != model::Status::ok;
-        failure_ = {record.status, i % 2 == 0, failed ? record.reason : std::string(model::sentence_of(*changed))};
-        out_.trouble = record.id +
-                       (failed ? std::string(" is ") + model::name(record.status) : " gives other results") +
-                       " in one of the arrangements: " + failure_->reason;
+        const bool is_left = i == 0 || (i == all_.size() + 1 && control_ != model::Control::right);
+        failure_ = {record.status, is_left, failed ? record.reason : std::string(model::sentence_of(*changed))};
+        say(record.id + (failed ? std::string(" is ") + model::name(record.status) : " gives other results") +
+            " in one of the arrangements: " + failure_->reason);
         return false;
     }
     const bool timed = std::ranges::all_of(records, [](const auto& r) { return r.time.has_value(); });
-    out_.trouble = timed ? "" : "an arrangement has no samples";
+    say(timed ? "" : "an arrangement has no samples");
     return timed;
 }
 
 bool Versus::take_one() {
-    const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
-    // Of left, right, and those of them that are built once more.
+    request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
+    // Of left, the right sides, and those of them that are built once more.
     const auto records = records_of(runner_, request_, selector_);
     ++taken_;
     if (!is_sound(records)) return false;
+    add(records);
+    return true;
+}
+
+void Versus::add(const std::vector<model::Record>& records) {
     using Cells = std::vector<std::size_t>;
-    const bool both = out_.control_of == model::Control::both, of_right = out_.control_of == model::Control::right;
-    // Of each side the cell itself, and where it has one its control.
-    const Cells left = of_right ? Cells{0} : Cells{0, 2};
-    const Cells right = both ? Cells{1, 3} : of_right ? Cells{1, 2} : Cells{1};
+    const bool both = control_ == model::Control::both, of_right = control_ == model::Control::right;
+    const std::size_t again = all_.size() + 1;  // the first that is built once more
     const auto turns = [&](const Cells& cells) {
         return mapped(cells, [&](std::size_t i) { return compare::Turns{records[i].samples, records[i].rounds}; });
     };
-    compare::Differences sides, themselves;
-    sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{1}));
-    for (const auto& own : {left, right})
-        if (own.size() > 1) themselves.add(turns({own.back()}), turns({own.front()}));
-    const auto [log_ratio, error] = sides.centre();
-    const auto [control, control_error] = themselves.centre();
     const auto cores = [&](const Cells& cells) {
         double least = 1;
         for (const auto i : cells) least = std::min(least, model::cores_share(records[i]));
         return least;
     };
-    const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
-    if (!std::isfinite(log_ratio) || !std::isfinite(control)) return true;
+    // Of each side the cell itself, and where it has one its control.
+    const Cells left = of_right ? Cells{0} : Cells{0, again};
+    std::vector<model::Arrangement> found;
+    for (std::size_t right_cell = 1; right_cell < again; ++right_cell) {
+        const Cells right = both       ? Cells{right_cell, again + 1}
+                            : of_right ? Cells{right_cell, again}
+                                       : Cells{right_cell};
+        compare::Differences sides, themselves;
+        sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{right_cell}));
+        for (const auto& own : {left, right})
+            if (own.size() > 1) themselves.add(turns({own.back()}), turns({own.front()}));
+        const auto [log_ratio, error] = sides.centre();
+        const auto [control, control_error] = themselves.centre();
+        if (!std::isfinite(log_ratio) || !std::isfinite(control)) return;
+        const auto &one = records[0], &other = records[right_cell];
+        found.push_back({request_.settings.seed, log_ratio, error, control, control_error,
+                         static_cast<unsigned>(std::min(one.samples.size(), other.samples.size())),
+                         one.time->shared_memory || other.time->shared_memory, cores(left), cores(right)});
+    }
     sampled_.push_back(request_.settings.sampling_seconds);
-    out_.arrangements.push_back({seed, log_ratio, error, control, control_error, static_cast<unsigned>(rounds),
-                                 records[0].time->shared_memory || records[1].time->shared_memory, cores(left),
-                                 cores(right)});
-    return true;
+    for (std::size_t i = 0; i < found.size(); ++i) all_[i].arrangements.push_back(found[i]);
+}
+
+bool Versus::is_enough(const compare::Rules& rules) const {
+    const auto decided = [](const auto& one) { return one.judgement.verdict != model::Verdict::undecided; };
+    if (rules.verdict_suffices && all_.front().arrangements.size() == rules.least && std::ranges::all_of(all_, decided))
+        return true;
+    return std::ranges::all_of(
+        all_, [&](const auto& one) { return compare::enough(compare::ratios_of(one.arrangements), rules); });
+}
+
+double Versus::sampling_that_suffices(const compare::Rules& rules) const {
+    double most = 0;
+    for (const auto& one : all_)
+        most = std::max(most, compare::sampling_that_suffices(one.arrangements, sampled_, rules));
+    return most;
+}
+
+void Versus::judge(const compare::Rules& rules) {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        const auto& arrangements = all_[i].arrangements;
+        all_[i].judgement =
+            compare::judge(compare::ratios_of(arrangements), compare::controls_of(arrangements), same_code_[i], rules);
+    }
 }
 
 void Versus::run(double seconds, const compare::Rules& rules,
@@ -124,13 +168,14 @@ void Versus::run(double seconds, const compare::Rules& rules,
     // Whoever has little time wants to know how long an arrangement takes. Who has more gets rounds enough to see what
     // disturbs some of them: of a kernel of 5 ms on an H200, 2 arrangements of 28 were off by 6 % with 0.02 s, six
     // rounds, and none of 48 with ten rounds and more.
-    const double least = seconds < 5 ? 0.02 : 0.1, most = 0.5;
+    constexpr double few = 0.02, rounds = 12, most = 0.5;
+    const double least = seconds < 5 ? few : std::clamp(rounds * longest_sample_, few, 0.1);
     if (taken_ == 0) sampling = least;
     auto start = Clock::now();
-    const double before = out_.seconds;
+    const double before = all_.front().seconds;
     for (;;) {
         const auto begin = Clock::now();
-        if (taken_ > 0) runner_.expect(request_, selector_, true);
+        runner_.expect(request_, selector_, true);
         const bool sound = take_one();
         const double took = seconds_since(begin);
         const bool first = taken_ == 1;
@@ -139,29 +184,27 @@ void Versus::run(double seconds, const compare::Rules& rules,
             start = Clock::now();
         else
             sampling = std::clamp(std::min(compare::sampling_seconds(took - cells * sampling, seconds) / cells,
-                                           compare::sampling_that_suffices(out_.arrangements, sampled_, rules)),
+                                           sampling_that_suffices(rules)),
                                   least, most);
-        out_.seconds = before + seconds_since(start);
+        for (auto& one : all_) one.seconds = before + seconds_since(start);
         if (!sound) break;
-        const auto ratios = compare::ratios_of(out_.arrangements);
-        out_.judgement = compare::judge(ratios, compare::controls_of(out_.arrangements), same_code_, rules);
-        progress(out_);
+        judge(rules);
+        progress(all_.front());
         // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and
         // longer still where the interval needs more of them than that of a single pair.
-        const double limit = ratios.size() < rules.least
+        const double limit = all_.front().judgement.ratio.n < rules.least
                                  ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least
                                  : seconds;
-        if (compare::enough(ratios, rules) || (!first && seconds_since(start) + took > limit)) break;
+        if (is_enough(rules) || (!first && seconds_since(start) + took > limit)) break;
     }
-    out_.judgement = compare::judge(compare::ratios_of(out_.arrangements), compare::controls_of(out_.arrangements),
-                                    same_code_, rules);
+    judge(rules);
 }
 
 model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector,
                                 const model::Group& pair, const model::Record& left, const model::Record& right,
                                 double seconds, const std::function<void(const model::Comparison&)>& progress,
                                 const compare::Rules& rules, model::Control control) {
-    Versus versus(runner, settings, selector, pair, left, right, control);
+    Versus versus(runner, settings, selector, {pair.front(), pair.back()}, {left, right}, control);
     versus.run(seconds, rules, progress);
     return versus.comparison();
 }

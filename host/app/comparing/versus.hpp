@@ -4,6 +4,8 @@
 #include <functional>
 #include <iosfwd>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/processes/runner.hpp"
 #include "compare/verdict.hpp"
@@ -12,22 +14,24 @@
 
 namespace cllab::app {
 
-/// Two cells held against each other, for as long as somebody wants to know more. `left` and `right`: records of the
-/// cells as they ran alone, ok and timed; what they say of the code tells whether it is the same.
+/// Cells held against each other, for as long as somebody wants to know more: the first one, which is the left side of
+/// each comparison, against every other one.
 class Versus {
 public:
-    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. With Control::both each side
-    /// is built once more, and four cells take turns: all of them are evidence. The others are for who waits for one
-    /// more build.
-    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair,
-           const model::Record& left, const model::Record& right, model::Control control = model::Control::both);
+    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. `records`: of the cells as
+    /// they ran alone, ok and timed; what they say of the code tells whether it is the same. With Control::both each
+    /// side is built once more, and four cells take turns: all of them are evidence. The others are for who waits for
+    /// one more build. Of more than two cells only the first one is built once more: Control::left.
+    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& cells,
+           const std::vector<model::Record>& records, model::Control control = model::Control::both);
 
     /// Takes arrangements until `rules`, which say what the interval must cover and when it is enough, are content: at
     /// least as many as an interval needs, and for about `seconds`, without the first of all, whose builds the driver
-    /// keeps. `progress` gets the comparison so far. Throws run::Interrupted, DeviceLost.
+    /// keeps. `progress` gets the first comparison so far. Throws run::Interrupted, DeviceLost.
     void run(double seconds, const compare::Rules& rules,
              const std::function<void(const model::Comparison&)>& progress);
-    const model::Comparison& comparison() const { return out_; }
+    const model::Comparison& comparison() const { return all_.front(); }
+    const std::vector<model::Comparison>& comparisons() const { return all_; }  ///< by right side
 
     /// What ended it before it could say anything.
     struct Failure {
@@ -40,14 +44,21 @@ public:
     void let_results_change() { results_may_change_ = true; }
 
 private:
-    bool take_one();  ///< false: it says nothing, and why is in out_
+    bool take_one();  ///< false: it says nothing, and why is in all_
     bool is_sound(const std::vector<model::Record>& records);
+    void add(const std::vector<model::Record>& records);
+    bool is_enough(const compare::Rules& rules) const;
+    double sampling_that_suffices(const compare::Rules& rules) const;
+    void judge(const compare::Rules& rules);
 
     Runner& runner_;
     run::RunRequest request_;
     std::string selector_;
-    model::Comparison out_;
-    bool same_code_, results_may_change_ = false;
+    std::vector<model::Comparison> all_;
+    std::vector<bool> same_code_;  ///< of each
+    model::Control control_;
+    double longest_sample_ = 0;  ///< seconds, as the cells ran alone
+    bool results_may_change_ = false;
     std::optional<Failure> failure_;
     Random seeds_;
     std::vector<double> sampled_;  ///< seconds of a cell's sampling, by arrangement

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "device/driver_settings.hpp"
 #include "json/read.hpp"
 
 namespace cllab::model {
@@ -32,6 +33,7 @@ ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& select
 
 /// Opens the device, builds, and waits for its arrangement.
 void ArrangementPool::work(const run::RunRequest& builds, Link& parent, Position& position) {
+    device::use_shared_cache();
     LocalDevices devices;
     devices.inherit(selector_, known_);
     devices.keep_programs();
@@ -68,6 +70,54 @@ std::unique_ptr<Worker> ArrangementPool::take(const run::RunRequest& request, Cl
     works_ = works_ && out;
     refill();
     return out;
+}
+
+namespace {
+
+/// What a process that compiles does: this part of the request's cells, for whoever measures them.
+void compile(const run::RunRequest& part, const std::string& selector, bool by_launch, Position& position) {
+    device::use_shared_cache();
+    LocalDevices devices;
+    const auto beat = [&](auto&&...) { ++position.beat; };
+    if (by_launch) return devices.run(part, selector, {.begin = beat, .done = beat});
+    for (const auto& cell : part.comparisons.front()) {
+        try {
+            devices.build(selector, part.settings, cell);
+        } catch (const std::exception&) {  // said by who measures it
+        }
+    }
+}
+
+}  // namespace
+
+Compilers::Compilers(const run::RunRequest& request, const std::string& selector, const model::Device& device,
+                     unsigned cores) {
+    const bool before = device.is_cpu() && device::KnownPrograms::pay(device);
+    beside_ = device.implementation == model::Implementation::nvidia && ArrangementPool::pays(device, cores);
+    const auto& cells = request.comparisons.front();
+    const auto wanted = std::min<std::size_t>({beside_ ? cores / 2 : cores, most, cells.size() / 2});
+    if (!request.settings.screening || !(before || beside_) || wanted < 2) return;
+    auto part = request;
+    part.settings.measure = false;
+    for (std::size_t n = 0; n < wanted; ++n) {
+        part.comparisons = {{}};
+        // The last ones first: who measures compiles the first ones meanwhile.
+        for (std::size_t i = n; i < cells.size(); i += wanted)
+            part.comparisons.front().push_back(cells[cells.size() - 1 - i]);
+        processes_.push_back(std::make_unique<Worker>(
+            [&](Link&, Position& position) { compile(part, selector, !beside_, position); }));
+    }
+}
+
+void Compilers::wait(double timeout_seconds) {
+    if (beside_) return;
+    for (const auto& process : processes_) {
+        std::string line;
+        while (process->next(line, timeout_seconds) == Worker::Event::line) {
+        }
+    }
+    processes_.clear();
+    if (interrupted()) throw run::Interrupted{};
 }
 
 std::vector<model::Device> hand_over_devices(const std::vector<std::string>& selectors, const HandOver& hand_over) {
@@ -110,6 +160,10 @@ void ChildRunner::expect(const run::RunRequest& like, const std::string& selecto
 
 void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already) {
+    const auto device = std::ranges::find_if(devices_, [&](const auto& d) { return d.selector == selector; });
+    std::optional<Compilers> compilers;
+    if (device != devices_.end()) compilers.emplace(request, selector, *device, std::thread::hardware_concurrency());
+    if (compilers) compilers->wait(timeout_seconds_);
     const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
     const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
         const auto known = device_states_.find(selector);

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "device/driver_settings.hpp"
+
 namespace cllab::app {
 
 using run::CellNumber;
@@ -34,10 +36,12 @@ std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::
                                      const std::set<CellNumber>& finished, const device::DeviceState* known) {
     return std::make_unique<Worker>([&](Link& parent, Position& position) {
         LocalDevices devices;
+        const auto& settings = request.settings;
+        if (settings.arrangement || settings.screening) device::use_shared_cache();  // nobody reads their builds' logs
         // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
         // arrangement are of the bytes that the first one's driver gave.
-        if (known && request.settings.goes_on) devices.inherit(selector, *known);
-        if (request.settings.arrangement) devices.keep_programs();
+        if (known && settings.goes_on) devices.inherit(selector, *known);
+        if (settings.arrangement) devices.keep_programs();
         carry_out(devices, request, selector, finished, parent, position);
     });
 }

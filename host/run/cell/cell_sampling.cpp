@@ -64,7 +64,8 @@ bool Sampling::warm_up() {
         auto& subject = *state_.subject;
         const auto& audit = state_.session.timer();
         if (state_.setup.slope) subject.set_trips(state_.setup.slope->high);
-        subject.timed(1);  // what the driver compiles at the first launch of a local size is behind it
+        // What the driver compiles at the first launch of a local size is behind it; the rest of a cold start is not.
+        if (!state_.settings.screening) subject.timed(1);
         const double one = std::max(subject.timed(1), 1e-9);
         // One very short launch is mostly chance: what a sample needs is found from as many as last some 100 us.
         const unsigned handful = operations_per_sample(one, 0, 0, 0, rules_);
@@ -90,7 +91,7 @@ void Sampling::check_outputs() {
 
 bool Sampling::sample(unsigned round) {
     state_.guarded([&] {
-        if (samples_ == next_check_) check_outputs();
+        if (samples_ == next_check_ && !state_.settings.screening) check_outputs();
     });
     if (state_.record.status != model::Status::ok) return false;
     const auto start = Clock::now();
@@ -105,7 +106,10 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         const InPhase phase(Phase::sampling);
         // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
-        put_data_back_in_time(per_sample_);
+        // A sample of many operations has many that do not follow another cell's.
+        const bool alone = state_.settings.alone && per_sample_ == 1 && !state_.fresh_data;
+        put_data_back_in_time(per_sample_ + alone);
+        if (alone) state_.subject->run();
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);

@@ -237,6 +237,11 @@ void make(CellState& state, const CellState* beside) {
     state.subject = std::make_unique<Subject>(state.session, state.built, state.setup,
                                               state.cell.experiment->entry(*state.cell.variant),
                                               beside ? beside->subject.get() : nullptr);
+    state.subject->keep_answers_in(state.instruments.answer());
+    if (state.settings.screening) {
+        state.subject->lends_memory();
+        if (state.subject->shares_memory()) state.device_bytes = 0;
+    }
     if (state.setup.reference)
         state.subject->set_reference(state.reference, state.reference_known_by, state.instruments.data());
 }
@@ -251,7 +256,7 @@ void prove(CellState& state) {
     if (!state.proved(subject.verify(state.setup, seed, operations, twice, fence))) return;
     if (!state.settings.measure) {
         // A simulator takes as long for the second time as for the first.
-        if (state.settings.arrangement || state.session.facts().implementation == Implementation::oclgrind) return;
+        if (once || state.session.facts().implementation == Implementation::oclgrind) return;
         if (!state.proved(subject.verify_one_more(seed))) return;
         state.setup = set_up(state, 1);
         make_data(state.setup);
@@ -261,6 +266,7 @@ void prove(CellState& state) {
     subject.make_sets(state.sets);
     if (once) {  // both seeds were proved when the cell was measured alone, or will be
         if (state.sets > 1) state.proved(subject.verify(state.setup, seed, operations));
+        subject.forget_read_back();
         return;
     }
     state.setup = set_up(state, 1);

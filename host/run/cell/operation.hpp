@@ -31,6 +31,7 @@ public:
               const Operation* beside = nullptr, device::Fence fence = device::Fence::none);
     ~Operation();
     bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
+    void lends_memory() { lends_memory_ = true; }          ///< load() fills all of it: others may have written there
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
@@ -48,6 +49,8 @@ public:
     void set_trips(std::int32_t trips);
     /// Reads every output back and looks at the guards. The spans stay valid until the next call.
     std::optional<std::string> read_back(model::Buffers& buffers);
+    /// The spans of read_back() are not valid any more, and the host's memory for them is the session's.
+    void forget_read_back();
     /// What was written outside of a buffer, or nothing.
     std::optional<std::string> guard_damage();
     /// Of fenced buffers: whether the device works in the memory that it was given. Asked after read_back().
@@ -151,6 +154,7 @@ private:
     /// Before operations: what is to come from there, or poison where something is to arrive.
     void prepare_host(Memory& m);
     std::span<std::byte> host_side(Memory& m);
+    void make_host(Memory& m);  ///< room for all of its bytes, whatever they are
     void start(const model::Launch& launch, const cl::Kernel& kernel, cl::Event* event);
     void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
     void down(const model::Download& step, const std::function<cl::Event*()>& slot);
@@ -180,7 +184,8 @@ private:
     std::size_t launches_ = 0;
     unsigned queues_ = 1;
     model::Transfer transfer_ = model::Transfer::copied;
-    bool swaps_ = false, native_ = false, blocking_ = false, rewritten_ = false, shares_memory_ = false;
+    bool swaps_ = false, native_ = false, blocking_ = false, rewritten_ = false, shares_memory_ = false,
+         lends_memory_ = false;
     std::optional<model::Slope> slope_;
     device::Fence fence_;
     std::int32_t trips_ = 0;

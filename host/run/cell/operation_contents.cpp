@@ -28,14 +28,14 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
         // What no kernel may write is on the device already when the same data is verified once more.
-        if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
+        if (std::holds_alternative<Input>(argument) && m.loaded == m.data && !lends_memory_) continue;
         if (!m.poisoned && m.data->size() != m.size_bytes)
             throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) +
                                            " bytes, expected " + std::to_string(m.size_bytes));
         refill(m);
         if (m.is_image) continue;
         if (m.original()) session_.put(m.original, *m.data);
-        m.buffer.arm(seed);
+        m.buffer.arm(seed, lends_memory_);
         m.loaded = m.data;
     }
     for (const auto& step : steps_) bind(step);
@@ -62,7 +62,7 @@ void Operation::fill(Memory& m, const SharedBytes& data) {
 
 void Operation::fill_with_poison(Memory& m) {
     if (!m.is_image && session_.poison(m.buffer.buffer(), m.size_bytes, seed_)) return;
-    m.host.resize(m.size_bytes);
+    make_host(m);
     model::poison(m.host, seed_);
     fill(m, m.host);
 }
@@ -217,7 +217,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
             buffers.data.emplace(argument, host_side(m));
             continue;
         }
-        m.host.resize(m.size_bytes);
+        make_host(m);
         get(m, m.host);
         if (auto damage = written_beside_parts(m)) return damage;
         buffers.data.emplace(argument, m.host);

@@ -281,6 +281,15 @@ std::span<std::byte> Operation::host_side(Memory& m) {
     return m.host;
 }
 
+void Operation::make_host(Memory& m) {
+    if (m.host.size() != m.size_bytes) m.host = session_.host_memory(m.size_bytes);
+}
+
+void Operation::forget_read_back() {
+    for (auto& [name, m] : memories_)
+        if (m.by_step == ByStep::none && !m.sent_back) session_.reuse(std::move(m.host));
+}
+
 void Operation::prepare_host(Memory& m) {
     if (m.by_step == ByStep::down) model::poison(host_side(m), seed_);
     if (m.by_step == ByStep::up && m.pinned_at) std::copy(m.data->begin(), m.data->end(), m.pinned_at);
@@ -289,6 +298,7 @@ void Operation::prepare_host(Memory& m) {
 Operation::~Operation() {
     try {
         release();
+        forget_read_back();
         for (const auto& [name, m] : memories_)
             if (m.pinned_at) session_.queue().enqueueUnmapMemObject(m.pinned, m.pinned_at);
     } catch (const cl::Error&) {  // of a device that is lost nothing more is wanted

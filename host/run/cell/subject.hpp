@@ -13,6 +13,13 @@
 
 namespace cllab::run {
 
+/// What a check has accepted: the outputs of one verification.
+struct Answer {
+    Operation::Contents contents;
+    std::int32_t trips = 0;
+    std::uint64_t operations = 0;
+};
+
 class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong in one sentence, or nothing
@@ -21,6 +28,12 @@ public:
     /// equal buffers are reused set by set. It must outlive this one.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
             const Subject* beside = nullptr);
+    /// Most cells that are compared leave the same bytes: those of the cell before, in `last`, are kept once for both.
+    void keep_answers_in(std::shared_ptr<const Answer>& last) { last_answer_ = &last; }
+    /// Others have its memory too: each verification fills all of it again, whatever they have left there.
+    void lends_memory() {
+        for (auto& set : sets_) set->lends_memory();
+    }
     /// The program of Setup::reference, and what it is known by; before verify(). What it leaves is kept in `memo`: the
     /// cells whose reference is the same program on the same data run it once.
     void set_reference(const device::Built& built, const std::string& known_by, model::Memo& memo) {
@@ -31,7 +44,7 @@ public:
     /// Accepts output that equals, byte by byte, the output that `other`'s check accepted. `other` has the same setup
     /// and seed, and verify() was its last check. Reason: the host's reference of a large cell takes longer than the
     /// rest of an arrangement.
-    void share_answer(const Subject& other) { same_answer_ = &other; }
+    void share_answer(const Subject& other) { same_answer_ = other.answer_; }
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
@@ -69,6 +82,8 @@ public:
     /// `seconds`, longer while all launches show a difference. Returns nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
+    /// The last verify() once more.
+    Wrong verify_again();
     /// One more operation of the first set, or of an operation that accumulates the first ones again and one more;
     /// checked.
     Wrong verify_one_more(std::uint64_t seed);
@@ -89,6 +104,8 @@ public:
     const model::Buffers& buffers() const { return buffers_; }  ///< as last read back
     /// Reads the first set back without a check.
     Wrong read_back();
+    /// What was read back is looked at no more: the next cell gets the host's memory for it.
+    void forget_read_back();
     bool shares_memory() const;  ///< all of its sets are those of `beside`
     /// Says what was written outside of a buffer.
     Wrong guard_damage();
@@ -109,13 +126,12 @@ private:
     /// Loads `set` as the last verify() did and runs so many operations of it.
     void run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations);
     void run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations);
-    bool is_the_answer(const model::Buffers& found) const;
+    bool equals(const std::shared_ptr<const Answer>& answer, const model::Buffers& found) const;
 
     device::Session& session_;
     const device::Built& built_;
     std::string entry_;
     const Subject* beside_;
-    const Subject* same_answer_ = nullptr;
     const model::Setup* setup_;
     std::uint64_t seed_ = 0;  ///< of the last verify()
     const device::Built* reference_ = nullptr;
@@ -125,9 +141,9 @@ private:
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;
     model::Buffers buffers_;
-    Operation::Contents answer_;  ///< outputs of the last verification, which the check has seen
-    std::int32_t answer_trips_ = 0;
-    std::uint64_t answer_operations_ = 0;
+    std::shared_ptr<const Answer> answer_;       ///< of the last verification
+    std::shared_ptr<const Answer> same_answer_;  ///< share_answer()
+    std::shared_ptr<const Answer>* last_answer_ = nullptr;
     bool events_exceeded_host_ = false;
 };
 
