@@ -260,8 +260,11 @@ void null(Program& p) {
     const auto kernel = p.kernel("maybe");
     const auto a = p.buffer(whole(64));
     p.set(kernel, 0, a);
-    need(clSetKernelArg(kernel, 1, sizeof a, nullptr), "null");
-    p.launch(kernel, "maybe", {64});
+    const cl_mem none = nullptr;
+    for (const cl_mem* value : {static_cast<const cl_mem*>(nullptr), &none}) {
+        need(clSetKernelArg(kernel, 1, sizeof none, value), "null");
+        p.launch(kernel, "maybe", {64});
+    }
 }
 
 void appended(Program& p) {
