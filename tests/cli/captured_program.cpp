@@ -35,6 +35,7 @@ const char* const text =
     "  const int i = get_global_id(0);\n"
     "  if (x[i] > 500) { const int slot = atomic_inc(count); found[slot] = x[i]; }\n"
     "}\n"
+    "kernel void quads(global float4* x) { x[get_global_id(0)] += 1; }\n"
     "kernel void maybe(global int* a, global int* b) { a[get_global_id(0)] = b ? b[0] : 7; }\n"
     "kernel void idle(global int* x, int not_this) { if (x[0] == not_this) x[1] = 7; }\n"
     "kernel void blur(read_only image2d_t from, sampler_t s, write_only image2d_t to) {\n"
@@ -267,6 +268,12 @@ void null(Program& p) {
     }
 }
 
+void vectors(Program& p) {
+    const auto kernel = p.kernel("quads");
+    p.set(kernel, 0, p.buffer(std::vector<float>(10, 1)));
+    p.launch(kernel, "quads", {2});
+}
+
 void appended(Program& p) {
     const auto kernel = p.kernel("positive");
     const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)), count = p.buffer(std::vector<int>(1));
@@ -359,6 +366,7 @@ int main(int count, char** words) {
         {"out_of_order", out_of_order},
         {"shared", shared},
         {"null", null},
+        {"vectors", vectors},
         {"appended", appended},
         {"twice", twice},
         {"binaries", binaries},

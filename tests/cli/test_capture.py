@@ -149,6 +149,9 @@ class Capture(lab.LabTest):
         self.proved("twice", "add")
         self.assertIn("arg b = same:a", self.block("add"))
 
+    def test_a_buffer_may_end_within_a_vector(self):
+        self.proved("vectors", "quads")
+
     def test_a_timeline_has_every_command(self):
         self.lines("--trace", "trace.json")
         events = json.loads((self.folder / "trace.json").read_text())
