@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
 
@@ -68,15 +68,13 @@ double sum_of(const std::vector<Json>& rows, const char* key) {
 }
 
 std::vector<std::vector<Json>> by_kernel(const std::vector<Json>& rows) {
-    std::map<std::string, std::vector<Json>> found;
-    for (const auto& row : rows) found[text_of({row.at("kernel"), row.at("program"), row.at("device")})].push_back(row);
-    std::vector<std::vector<Json>> out;
+    auto out = grouped(rows, [](const Json& row) {
+        return text_of({row.at("kernel"), row.at("program"), row.at("device")});
+    });
     const auto weight = [](const auto& of) { return std::pair(sum_of(of, "seconds"), sum_of(of, "count")); };
-    for (auto& [key, kernel] : found) {
-        const auto of_row = [&](const Json& row) { return weight(std::vector{row}); };
-        std::ranges::stable_sort(kernel, std::ranges::greater{}, of_row);
-        out.push_back(std::move(kernel));
-    }
+    for (auto& kernel : out)
+        std::ranges::stable_sort(kernel, std::ranges::greater{},
+                                 [&](const Json& row) { return weight(std::vector{row}); });
     std::ranges::stable_sort(out, std::ranges::greater{}, weight);
     return out;
 }

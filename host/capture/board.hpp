@@ -14,6 +14,15 @@ namespace cllab::capture {
 
 using Json = nlohmann::ordered_json;
 
+/// The options of `cllab capture`.
+struct AskedFor {
+    bool times = true;
+    std::vector<std::string> kernels{};  ///< globs; none: no launch is kept
+    std::uint64_t launch = 0;            ///< a number from 1; 0: the longest
+    std::string folder{}, timeline{};    ///< of the kernel files; the file of the trace, or empty
+    NLOHMANN_DEFINE_TYPE_INTRUSIVE(AskedFor, times, kernels, launch, folder, timeline)
+};
+
 /// Events of a kind; `timed` of them said how long they took.
 struct Tally {
     std::atomic<std::uint64_t> count, timed, ns, bytes;

@@ -1,16 +1,17 @@
 #include "capture/observed.hpp"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
 #include "core/error.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::capture {
 namespace {
@@ -21,29 +22,8 @@ void pass_on(int signal) {
     if (child > 0) ::kill(child, signal);
 }
 
-/// Not by fork: another thread of this process may hold locks.
-pid_t start(const std::vector<std::string>& command, int output) {
-    std::vector<char*> words;
-    for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    volatile int fault = 0;
-    const pid_t process = ::vfork();
-    if (process == 0) {
-        for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        ::dup2(output, STDOUT_FILENO);
-        ::execvp(words[0], words.data());
-        fault = errno;
-        ::_exit(127);
-    }
-    if (fault) throw Error(Blame::usage, "program '", command[0], "' cannot be started: ", std::strerror(fault));
-    return process;
-}
-
 /// Looks for OpenCL libraries in a process and its children.
-void look_at(const std::string& process, Observed& out, int depth = 0) {
+void look_at(const std::string& process, Observed& out) {
     const auto folder = "/proc/" + process;
     std::ifstream maps(folder + "/maps"), children(folder + "/task/" + process + "/children");
     for (std::string line; std::getline(maps, line);) {
@@ -54,20 +34,15 @@ void look_at(const std::string& process, Observed& out, int depth = 0) {
                                    "libMesaOpenCL", "libintelocl", "liboclgrind-rt"})
             if (name.starts_with(driver)) out.drivers = path;
     }
-    for (std::string one; depth < 8 && children >> one;) look_at(one, out, depth + 1);
+    for (std::string one; children >> one;) look_at(one, out);
 }
 
 }  // namespace
 
-std::string own_loader() {
-    Observed own;
-    look_at("self", own, 8);
-    return own.loader;
-}
-
 Observed run_observed(const std::vector<std::string>& command, int output, const Board& board) {
     Observed out;
-    child = start(command, output);
+    child = inspect::start_program(command, {.out = output}, false);
+    if (child == 0) throw Error(Blame::usage, "program '", command[0], "' cannot be started: ", std::strerror(errno));
     for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_IGN);  // a terminal sends them to both
     for (const int signal : {SIGTERM, SIGHUP}) ::signal(signal, pass_on);
     int status = 0;

@@ -20,7 +20,4 @@ struct Observed {
 /// started.
 Observed run_observed(const std::vector<std::string>& command, int output, const Board& board);
 
-/// The OpenCL loader of this process.
-std::string own_loader();
-
 }  // namespace cllab::capture

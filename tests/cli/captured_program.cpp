@@ -35,6 +35,7 @@ const char* const text =
     "  const int i = get_global_id(0);\n"
     "  if (x[i] > 500) { const int slot = atomic_inc(count); found[slot] = x[i]; }\n"
     "}\n"
+    "kernel void quads(global float4* x) { x[get_global_id(0)] += 1; }\n"
     "kernel void maybe(global int* a, global int* b) { a[get_global_id(0)] = b ? b[0] : 7; }\n"
     "kernel void idle(global int* x, int not_this) { if (x[0] == not_this) x[1] = 7; }\n"
     "kernel void blur(read_only image2d_t from, sampler_t s, write_only image2d_t to) {\n"
@@ -260,8 +261,17 @@ void null(Program& p) {
     const auto kernel = p.kernel("maybe");
     const auto a = p.buffer(whole(64));
     p.set(kernel, 0, a);
-    need(clSetKernelArg(kernel, 1, sizeof a, nullptr), "null");
-    p.launch(kernel, "maybe", {64});
+    const cl_mem none = nullptr;
+    for (const cl_mem* value : {static_cast<const cl_mem*>(nullptr), &none}) {
+        need(clSetKernelArg(kernel, 1, sizeof none, value), "null");
+        p.launch(kernel, "maybe", {64});
+    }
+}
+
+void vectors(Program& p) {
+    const auto kernel = p.kernel("quads");
+    p.set(kernel, 0, p.buffer(std::vector<float>(10, 1)));
+    p.launch(kernel, "quads", {2});
 }
 
 void appended(Program& p) {
@@ -356,6 +366,7 @@ int main(int count, char** words) {
         {"out_of_order", out_of_order},
         {"shared", shared},
         {"null", null},
+        {"vectors", vectors},
         {"appended", appended},
         {"twice", twice},
         {"binaries", binaries},

@@ -66,12 +66,12 @@ class Capture(lab.LabTest):
         _, lines = self.lines("--no-times")
         self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
         self.assertEqual({line["seconds"] for line in lines["kernel"]}, {0})
-        self.assertNotIn("queue made with profiling", lines["what"])
+        self.assertNotIn("profiled queue", lines["what"])
 
     def test_threads_and_queues_lose_no_launch(self):
         _, lines = self.lines(mode="threads")
         self.assertEqual([(line["count"], line["timed"]) for line in lines["kernel"]], [(1000, 1000)])
-        self.assertEqual(lines["what"]["queue made with profiling"]["count"], 4)
+        self.assertEqual(lines["what"]["profiled queue"]["count"], 4)
 
     def test_a_program_that_calls_no_opencl_or_is_none_is_told(self):
         done = self.capture(mode="nothing", status=5)
@@ -148,6 +148,9 @@ class Capture(lab.LabTest):
         self.assertIn("relation any order of found", self.block("positive"))
         self.proved("twice", "add")
         self.assertIn("arg b = same:a", self.block("add"))
+
+    def test_a_buffer_may_end_within_a_vector(self):
+        self.proved("vectors", "quads")
 
     def test_a_timeline_has_every_command(self):
         self.lines("--trace", "trace.json")

@@ -13,10 +13,8 @@ namespace cllab::app {
 namespace {
 
 namespace fs = std::filesystem;
-using capture::Board;
 using capture::Json;
 using capture::sum_of;
-using Kernels = std::vector<std::vector<Json>>;
 
 struct CaptureOptions : Call, FileOptions {
     Strings kernels;
@@ -25,43 +23,29 @@ struct CaptureOptions : Call, FileOptions {
     bool no_times = false;
 };
 
-fs::path layer() {
-    constexpr const char* name = "cllab-capture-layer.so";
-    std::error_code ignored;
-    const auto folder = this_program().parent_path();
-    for (const auto& path : {folder / name, folder.parent_path() / "lib" / "cllab" / name})
-        if (fs::is_regular_file(path, ignored)) return path;
-    throw Error(Blame::environment, "the layer ", name, " is neither beside the program nor in ../lib/cllab");
-}
-
 /// Why no layer answered, and what to do.
 std::string not_loaded(const capture::Observed& program) {
     if (program.loader.empty() && program.drivers.empty())
         return "the program called no OpenCL: no process of it was seen with an OpenCL library";
     if (program.loader.empty())
-        return "the program has an OpenCL loader linked into it statically, and that one loads no layers (its driver "
+        return "the program has an OpenCL loader linked into it statically, and that one loads no layers; its driver "
                "is " +
-               program.drivers + "); link it with libOpenCL.so";
+               program.drivers + "; link it with libOpenCL.so";
     return "the program's OpenCL loader " + program.loader +
            " did not load the layer: the program called no OpenCL, or the loader loads no layers; ocl-icd from 2.3.0 "
-           "and Khronos' from 2020 on do, NVIDIA's does not; another one: cllab capture -- env LD_PRELOAD=" +
-           capture::own_loader() + " PROGRAM";
+           "and Khronos' from 2020 on do, NVIDIA's does not; the system's: cllab capture -- env "
+           "LD_PRELOAD=libOpenCL.so.1 PROGRAM";
 }
 
 std::string sizes_text(const Json& sizes) {
     return join(sizes, "x", [](const Json& size) { return size.dump(); });
 }
 
-void print_kernels(std::ostream& out, const Kernels& kernels, double all, unsigned width) {
-    constexpr std::size_t most_rows = 30;
-    std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
-                                        {.title = "launches", .right = true},
-                                        {.title = "time", .right = true},
-                                        {.title = "mean", .right = true, .keep = 70},
-                                        {.title = "share", .right = true},
-                                        {.title = "global", .keep = 60},
-                                        {.title = "local", .keep = 50}};
-    for (const auto& rows : std::views::take(kernels, most_rows)) {
+void print_kernels(const std::vector<std::vector<Json>>& kernels, double all, unsigned width) {
+    std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself}};
+    for (const auto* title : {"launches", "time", "mean", "share"}) columns.push_back({.title = title, .right = true});
+    for (const auto* title : {"global", "local"}) columns.push_back({.title = title});
+    for (const auto& rows : kernels) {
         const auto& most = rows.front();
         const auto count = sum_of(rows, "count"), seconds = sum_of(rows, "seconds");
         add_row(columns, {most["kernel"], format_general(count, 15), format_seconds(seconds),
@@ -70,14 +54,10 @@ void print_kernels(std::ostream& out, const Kernels& kernels, double all, unsign
                           most["local"].empty() ? "driver's" : sizes_text(most["local"])});
     }
     if (all == 0) columns.erase(columns.begin() + 2, columns.begin() + 5);
-    const report::Grid grid(std::move(columns), width, false);
-    out << grid.header() << '\n';
-    for (std::size_t i = 0; i < std::min(kernels.size(), most_rows); ++i) out << grid.row(i) << '\n';
-    if (kernels.size() > most_rows)
-        out << report::counted(kernels.size() - most_rows, "more kernel") << ", which took less; --json has all\n";
+    report::print_grid(std::cerr, columns, {.width = width});
 }
 
-void print_capture(std::ostream& out, const std::vector<Json>& launches, const std::vector<Json>& others) {
+void print_capture(const std::vector<Json>& launches, const std::vector<Json>& others) {
     const auto width = page_width(100);
     const auto kernels = capture::by_kernel(launches);
     const auto all = sum_of(launches, "seconds");
@@ -88,25 +68,24 @@ void print_capture(std::ostream& out, const std::vector<Json>& launches, const s
                (row["bytes"] > 0 ? " of " + format_bytes(row["bytes"]) : "") +
                (row["timed"] > 0 ? " in " + format_seconds(row["seconds"]) : "");
     });
-    const auto line = [&](const std::string& text) { out << report::wrap(text, "", width); };
+    const auto line = [&](const std::string& text) { std::cerr << report::wrap(text, "", width); };
     const auto count = sum_of(launches, "count");
     line(format_general(count, 15) + (count == 1 ? " launch of " : " launches of ") +
          report::counted(kernels.size(), "kernel") +
          (devices.empty() ? "" : " on " + join({devices.begin(), devices.end()}, ", ")) +
          (all > 0 ? ": " + format_seconds(all) : ""));
-    if (!kernels.empty()) print_kernels(out, kernels, all, width);
+    if (!kernels.empty()) print_kernels(kernels, all, width);
     if (!beside.empty()) line("beside them: " + beside);
 }
 
 void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {
-    for (const auto& file : files) {
-        const auto path = fs::path(asked.folder) / file["file"].get<std::string>();
-        std::cerr << printable(concat("  cllab run ", path.string(), "  # launch ", file["launch"].dump(),
+    for (const auto& file : files)
+        std::cerr << printable(concat("  cllab run ", (fs::path(asked.folder) / file["file"]).string(), "  # launch ",
+                                      file["launch"].dump(),
                                       file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
                                       file["changed"] ? "" : "; it left all that it was given as it was",
                                       file["has_text"] ? "" : "; a binary: it runs on this device and driver only"))
                   << '\n';
-    }
     if (files.empty() && !asked.kernels.empty())
         say("no launch of a kernel " + join(asked.kernels, ", ") + " was kept; the table has the kernels' names");
 }
@@ -122,15 +101,15 @@ int run_capture(const CaptureOptions& asked) {
     const auto path = folder.path() / "board", timeline = folder.path() / "timeline";
     auto* board = capture::map_board(path, true);
     if (!board) throw Error(Blame::environment, "'", path.string(), "' cannot be written: ", std::strerror(errno));
-    board->say({{"asked", "launches"},
-                {"times", !asked.no_times},
-                {"kernels", asked.kernels},
-                {"launch", asked.launch.value_or(0)},
-                {"folder", (fs::current_path() / asked.folder).string()},
-                {"timeline", asked.timeline.empty() ? "" : timeline.string()}});
+    const capture::AskedFor settings{!asked.no_times, asked.kernels, asked.launch.value_or(0),
+                                     (fs::current_path() / asked.folder).string(),
+                                     asked.timeline.empty() ? "" : timeline.string()};
+    board->say({{"asked", nlohmann::json(settings)}});
+    auto layers = own_library("cllab-capture-layer.so").string();
+    if (layers.empty())
+        throw Error(Blame::environment, "cllab-capture-layer.so is neither beside the program nor in ../lib/cllab");
     // The first layer is nearest the driver: it sees what other layers make of a call.
-    const char* more_layers = std::getenv("OPENCL_LAYERS");
-    const auto layers = layer().string() + (more_layers && *more_layers ? concat(":", more_layers) : "");
+    if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
     ::setenv("CLLAB_CAPTURE_BOARD", path.c_str(), 1);
     const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);
@@ -150,9 +129,7 @@ int run_capture(const CaptureOptions& asked) {
         say(not_loaded(program));
         return program.status ? program.status : 3;
     }
-    std::ostringstream page;
-    print_capture(page, launches, others);
-    std::cerr << page.str();
+    print_capture(launches, others);
     print_files(files, asked);
     for (const auto& note : notes) say(note["note"].get<std::string>());
     return program.status;

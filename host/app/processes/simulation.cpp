@@ -301,17 +301,11 @@ fs::path find_library() {
 
 /// Empty: this program was built without it.
 fs::path find_plugin() {
-    constexpr const char* name = "cllab-count-plugin.so";
+    const char* given = std::getenv("CLLAB_COUNT_PLUGIN");
+    if (!given) return own_library("cllab-count-plugin.so");
     std::error_code ignored;
-    const auto is_there = [&](const fs::path& path) { return fs::is_regular_file(path, ignored); };
-    if (const char* given = std::getenv("CLLAB_COUNT_PLUGIN")) {
-        if (is_there(given)) return given;
-        throw Error(Blame::environment, "there is no plugin '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN)");
-    }
-    const auto folder = this_program().parent_path();
-    for (const auto& path : {folder / name, folder.parent_path() / "lib" / "cllab" / name})
-        if (is_there(path)) return path;
-    return {};
+    if (fs::is_regular_file(given, ignored)) return given;
+    throw Error(Blame::environment, "there is no plugin '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN)");
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ using Message = nlohmann::ordered_json;  ///< keeps the order of axes and metric
 
 /// The file of this program, for what must be started afresh.
 std::filesystem::path this_program();
+/// A library of this name: beside this program, as it is built, or in ../lib/cllab, as it is installed; empty: neither.
+std::filesystem::path own_library(const char* name);
 
 /// Where a worker is: written before each phase of a cell into memory that its parent reads when it stalls or dies. A
 /// message before each sample would wake the parent and disturb the timing.

@@ -32,28 +32,32 @@ Number number_of(const std::string& bytes) {
     return out;
 }
 
-/// A decimal number if that gives the same bytes, else "bytes:" and hexadecimal digits.
-std::string value_text(const std::string& bytes, const std::string& type_name) {
+/// Bytes of the type that a pointer points to; 1 if the type is unknown.
+std::size_t element_bytes(const std::string& type_name) {
+    const auto type = model::builtin_type(trim(type_name.substr(0, type_name.find('*'))));
+    return type && type->bytes > 0 ? type->bytes : 1;
+}
+
+/// Empty for buffers and images. A decimal number if that gives the same bytes, else "bytes:" and hexadecimal digits.
+std::string value_text(const Argument& argument, const std::string& type_name) {
+    if (argument.resource) return argument.resource->sampler;
+    if (!argument.value) return concat("local:", argument.size / element_bytes(type_name));
+    const auto& bytes = *argument.value;
     const auto type = model::builtin_type(type_name);
     if (type && type->lanes == 1 && type->bytes == bytes.size()) {
         const auto unused = 64 - 8 * static_cast<int>(bytes.size());
         auto whole = number_of<std::int64_t>(bytes);
         if (type->kind == model::ElementType::Kind::signed_integer) whole = whole << unused >> unused;
-        if (type->is_integer() && std::abs(whole) < std::int64_t{1} << 52) return std::to_string(whole);
+        const bool is_exact = type->is_integer() && std::abs(whole) < std::int64_t{1} << 52;
+        if (is_exact || whole == 0) return std::to_string(whole);
         const double real = type->name == "float"    ? number_of<float>(bytes)
                             : type->name == "double" ? number_of<double>(bytes)
                                                      : 0;
-        if (real > 0 && std::isfinite(real)) return format_exact(real);
+        if (real != 0 && std::isfinite(real)) return format_exact(real);
     }
     std::string out = "bytes:";
     for (const unsigned char byte : bytes) out += "0123456789abcdef"[byte >> 4], out += "0123456789abcdef"[byte & 15];
     return out;
-}
-
-/// Bytes of the type that a pointer points to; 1 if the type is unknown.
-std::size_t element_bytes(const std::string& type_name) {
-    const auto type = model::builtin_type(trim(type_name.substr(0, type_name.find('*'))));
-    return type && type->bytes > 0 ? type->bytes : 1;
 }
 
 /// The format and sizes of an image in the syntax of kernel files: "rgba32f:640,480:".
@@ -70,11 +74,8 @@ std::string format_of(const Resource& image) {
 }
 
 /// Writes the data files and returns the lines of the block that name them.
-std::string block_of(const Launch& launch, const std::string& stem, std::vector<std::string>& files) {
+std::string block_of(Launch& launch, const std::string& stem, std::vector<std::string>& files) {
     std::string lines;
-    // Names of a memory object: its first argument, and its first argument that may write. A buffer whose sub-buffers
-    // are arguments has a name of its own.
-    std::map<const Resource*, std::pair<std::string, std::string>> names;
     const auto line = [&](const auto&... parts) { lines += concat("  ", parts..., "\n"); };
     const auto data_file = [&](const std::string& name, const char* when, const std::string& bytes) {
         files.push_back(concat(stem, ".", launch.index, ".", name, ".", when, ".bin"));
@@ -87,36 +88,30 @@ std::string block_of(const Launch& launch, const std::string& stem, std::vector<
     if (!launch.offset.empty()) line("offset ", sizes_text(launch.offset));
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
         const auto& argument = launch.arguments[i];
-        const auto& [name, type, is_read, is_written] = launch.parameters[i];
-        const auto one = element_bytes(type);
-        if (!argument.resource) {
-            line("arg ", name, " = ",
-                 argument.value ? value_text(*argument.value, type) : concat("local:", argument.size / one));
+        const auto& [name, type, is_read, is_written, is_global] = launch.parameters[i];
+        if (const auto value = value_text(argument, type); !value.empty()) {
+            line("arg ", name, " = ", value);
             continue;
         }
         const auto& resource = *argument.resource;
-        if (!resource.sampler.empty()) {
-            line("arg ", name, " = ", resource.sampler);
-            continue;
-        }
-        const auto& whole = resource.parent ? resource.parent : argument.resource;
-        auto& [first, written] = names[whole.get()];
+        auto& [whole, before, after, first, written] =
+            *std::ranges::find(launch.held, resource.parent ? resource.parent : argument.resource, &Held::memory);
         const auto format = whole->format ? format_of(*whole) : "";
         if (!first.empty() && !resource.parent) line("arg ", name, " = same:", first);
         if (first.empty()) {
             first = (resource.parent ? "whole_of_" : "") + name;
-            const auto& before = std::ranges::find(launch.held, whole, &Held::memory)->before;
             line("arg ", first, " = ",
                  is_read ? "file:" + format + data_file(first, "before", before)
                          : "out:" + format.substr(0, format.rfind(':')));
         }
+        const auto one = element_bytes(type);
         if (resource.parent)
             line("arg ", name, " = part:", first, ":", resource.origin / one, ":", resource.bytes / one);
         if (is_written && written.empty()) written = resource.parent ? first : name;
     }
     // The program's own results.
-    for (const auto& [memory, before, after] : launch.held)
-        if (const auto& name = names[memory.get()].second; !name.empty())
+    for (const auto& [memory, before, after, first, name] : launch.held)
+        if (!name.empty())
             line("expect ", name, " = ",
                  before == after && !memory->format ? "unchanged" : data_file(name, "after", after));
     return lines;
@@ -171,28 +166,21 @@ void remove_files(const std::vector<std::string>& names) {
     for (const auto& name : names) fs::remove(path_of(name), ignored);
 }
 
-std::vector<std::string> write_kernel_file(const Launch& launch, const std::string& stem) {
+void write_kernel_file(Launch& launch, const std::string& stem, std::vector<std::string>& files) {
     const auto& program = *launch.program;
-    const bool is_text = program.form == Program::Form::text;
+    const bool is_text = program.ending == ".cl";
     auto options = program.options;
     const auto folders = take_folders(options);
-    const auto part = stem + ".part";
-    std::vector<std::string> files{stem + (is_text ? ".cl" : program.form == Program::Form::spirv ? ".spv" : ".bin")};
-    try {
-        auto lines = block_of(launch, stem, files);
-        if (!options.empty()) lines += "  options " + options + "\n";
-        const auto text = is_text ? whole_text(program, folders) : program.bytes;
-        if (const auto names = is_text ? appended(text, launch) : ""; !names.empty())
-            lines += "  relation any order of " + names + "\n";
-        if (!is_text) put(stem + ".cllab", lines);
-        put(part, is_text ? "/*cllab\n" + lines + "*/\n" + text : text);
-        fs::rename(path_of(part), path_of(files.front()));
-    } catch (...) {
-        remove_files({files.begin() + 1, files.end()});
-        remove_files({part});
-        throw;
-    }
-    return files;
+    auto lines = block_of(launch, stem, files);
+    if (!options.empty()) lines += "  options " + options + "\n";
+    const auto text = is_text ? whole_text(program, folders) : program.bytes;
+    if (const auto names = is_text ? appended(text, launch) : ""; !names.empty())
+        lines += "  relation any order of " + names + "\n";
+    if (!is_text) put(stem + ".cllab", lines);
+    files.push_back(stem + ".part");
+    put(files.back(), is_text ? "/*cllab\n" + lines + "*/\n" + text : text);
+    fs::rename(path_of(files.back()), path_of(stem + program.ending));
+    files.back() = stem + program.ending;
 }
 
 }  // namespace cllab::capture

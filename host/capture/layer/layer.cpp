@@ -17,6 +17,18 @@ std::atomic<bool> forked = false;
 
 namespace {
 
+/// Their size may differ from the loader's table, which depends on its version.
+Dispatch target{}, wrapped{};
+
+/// A command with the layer's own reference to its event.
+struct Command {
+    cl_event event;
+    cl_command_queue queue;
+    Tally* tally;
+    std::string name;
+    std::shared_ptr<Launch> kept{};
+};
+
 std::mutex mutex;
 auto& waiting = *new std::vector<Command>;
 auto& ends = *new std::map<cl_command_queue, std::uint64_t>;  ///< of the last command of each queue
@@ -43,46 +55,87 @@ void take_time(const Command& command) {
                      ::getpid(), static_cast<void*>(command.queue));
 }
 
-// Queues are made with profiling, and as the program asks if the driver refuses that.
-
-cl_command_queue with_times(cl_command_queue made) {
-    if (made) ++tally_of({{"what", "queue made with profiling"}}).count;
-    return made;
+/// Reads the times of completed commands and writes the completed launches that are kept. Does not wait. Returns true
+/// while other commands run.
+bool collect() {
+    if (forked || collecting.exchange(true)) return !forked;
+    since_collected = 0;
+    std::vector<Command> taken, left;
+    {
+        const std::lock_guard lock(mutex);
+        taken.swap(waiting);
+    }
+    const auto is_over = [](cl_event event) { return status_of(event) <= CL_COMPLETE; };
+    // No lock is held here: drivers run the program's callbacks on this thread.
+    for (const auto& command : taken) {
+        if (left.size() >= 64 || !is_over(command.event) ||
+            (command.kept && !std::ranges::all_of(command.kept->reads, is_over))) {
+            left.push_back(command);
+            continue;
+        }
+        if (status_of(command.event) == CL_COMPLETE) take_time(command);
+        if (command.kept) keep(*command.kept, command.event);
+        next->clReleaseEvent(command.event);
+    }
+    const std::lock_guard lock(mutex);
+    waiting.insert(waiting.begin(), left.begin(), left.end());
+    collecting = false;
+    return !waiting.empty();
 }
 
-cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device, cl_command_queue_properties asked,
-                                          cl_int* error) {
-    auto* const create = next->clCreateCommandQueue;
-    const auto more = asked | CL_QUEUE_PROFILING_ENABLE;
-    auto* made = more == asked ? nullptr : with_times(create(context, device, more, error));
-    return made ? made : create(context, device, asked, error);
+/// Of one that failed the event is nullptr.
+void count(const Command& command, std::uint64_t bytes = 0) {
+    command.tally->count += command.event != nullptr;
+    command.tally->bytes += bytes;
+    {
+        const std::lock_guard lock(mutex);
+        waiting.push_back(command);
+    }
+    if (++since_collected > 256) collect();
 }
 
-cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_device_id device, const cl_queue_properties* list,
-                                               cl_int* error) {
-    auto* const create = next->clCreateCommandQueueWithProperties;
+/// Queues are made with profiling, and as the program asks if the driver refuses that.
+constexpr auto create_queue = [](auto call, const auto& of) {
+    auto& properties = std::get<2>(of);  // a set of bits, or a list
+    const auto asked = properties;
     std::vector<cl_queue_properties> more{CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE};
     bool has_times = false;
-    for (const auto* at = list; at && *at; at += 2) {
-        if (at[0] != CL_QUEUE_PROPERTIES) more.insert(more.end(), {at[0], at[1]});
-        if (at[0] == CL_QUEUE_PROPERTIES) more[1] |= at[1], has_times = at[1] & CL_QUEUE_PROFILING_ENABLE;
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(asked)>>) {
+        for (const auto* at = asked; at && *at; at += 2) {
+            if (at[0] != CL_QUEUE_PROPERTIES) more.insert(more.end(), {at[0], at[1]});
+            if (at[0] == CL_QUEUE_PROPERTIES) more[1] |= at[1], has_times = at[1] & CL_QUEUE_PROFILING_ENABLE;
+        }
+        more.push_back(0);
+        properties = more.data();
+    } else {
+        properties |= CL_QUEUE_PROFILING_ENABLE;
+        has_times = properties == asked;
     }
-    more.push_back(0);
-    auto* made = has_times ? nullptr : with_times(create(context, device, more.data(), error));
-    return made ? made : create(context, device, list, error);
-}
+    auto* const made = has_times ? nullptr : std::apply(call, of);
+    if (made) ++tally_of({{"what", "profiled queue"}}).count;
+    properties = asked;
+    return made ? made : std::apply(call, of);
+};
 
 // Commands.
+
+/// Makes a call whose argument `event` may be nullptr. Returns a reference to its event in `own`, if it succeeded.
+template <class Call, class Of>
+auto with_event(Call call, const Of& of, cl_event*& event, cl_event& own) {
+    auto* const programs = event;
+    if (!programs) event = &own;
+    const auto result = std::apply(call, of);
+    if (programs && succeeded(result)) next->clRetainEvent(own = *programs);
+    return result;
+}
 
 Sizes sizes_of(cl_uint dimensions, const size_t* sizes) {
     return {sizes, sizes + (sizes ? std::min(dimensions, 3u) : 0)};
 }
 
-cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel handle, cl_uint dimensions, const size_t* offset,
-                          const size_t* global, const size_t* local, cl_uint waits, const cl_event* list,
-                          cl_event* event) {
-    if (forked)
-        return next->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global, local, waits, list, event);
+constexpr auto launch = [](auto call, const auto& of) {
+    const auto& [queue, handle, dimensions, offset, global, local, waits, list, event] = of;
+    if (forked) return std::apply(call, of);
     const auto kernel = kernel_of(handle);
     const auto seen = std::make_shared<Launch>(kernel->name, kernel->program, queue, sizes_of(dimensions, global),
                                                sizes_of(dimensions, local), sizes_of(dimensions, offset));
@@ -93,22 +146,53 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel handle, cl_uint dime
                           {"global", seen->global},
                           {"local", seen->local}});
     const bool is_kept = is_wanted(*seen, handle, *kernel, row);
-    const auto before = is_kept ? read_before(*seen, waits, list) : std::vector<cl_event>();
-    if (!before.empty()) waits = static_cast<cl_uint>(before.size()), list = before.data();
+    if (is_kept) read_all(*seen, &Held::before, waits, list);
+    if (!seen->reads.empty()) waits = static_cast<cl_uint>(seen->reads.size()), list = seen->reads.data();
     cl_event own = nullptr;
-    const auto result = next->clEnqueueNDRangeKernel(queue, handle, dimensions, offset, global, local, waits, list,
-                                                     event ? event : &own);
-    if (event && result == CL_SUCCESS) next->clRetainEvent(own = *event);
-    if (is_kept) read_after(seen, own);
-    if (own) count({own, queue, &row, seen->kernel});
+    const auto result = with_event(call, of, event, own);
+    if (is_kept && own) {
+        read_all(*seen, &Held::after, 1, &own);
+        // Later commands of an out-of-order queue must not overwrite the buffers during the read.
+        if (next->clEnqueueBarrierWithWaitList && !seen->reads.empty())
+            next->clEnqueueBarrierWithWaitList(queue, static_cast<cl_uint>(seen->reads.size()), seen->reads.data(),
+                                               nullptr);
+    }
+    if (is_kept || own) count({own, queue, &row, seen->kernel, is_kept ? seen : nullptr});
     return result;
-}
+};
 
-cl_int CL_API_CALL launch_task(cl_command_queue queue, cl_kernel kernel, cl_uint waits, const cl_event* list,
-                               cl_event* event) {
+constexpr auto launch_task = [](auto, const auto& of) {
+    const auto& [queue, kernel, waits, list, event] = of;
     const size_t one = 1;
-    return launch(queue, kernel, 1, nullptr, &one, &one, waits, list, event);
-}
+    return wrapped.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, &one, waits, list, event);
+};
+
+/// Bytes of a copy: its last size argument, or its region times the bytes of an image element.
+constexpr auto bytes_of = [](auto... of) {
+    std::uint64_t size = 0, region = 0, element = 1;
+    const auto see = [&](auto one) {
+        if constexpr (std::is_same_v<decltype(one), std::size_t>) size = one;
+        if constexpr (std::is_same_v<decltype(one), const std::size_t*>) region = one[0] * one[1] * one[2];
+        if constexpr (std::is_same_v<decltype(one), cl_mem>)
+            element = std::max(element, asked<&Dispatch::clGetImageInfo, std::size_t>(one, CL_IMAGE_ELEMENT_SIZE));
+    };
+    (see(of), ...);
+    return region ? region * element : size;
+};
+
+/// The queue is the first argument, the event the last but for an error code.
+template <const auto& what>
+constexpr auto copied = [](auto call, const auto& of) {
+    if (forked) return std::apply(call, of);
+    using Of = std::remove_cvref_t<decltype(of)>;
+    constexpr auto behind = std::is_pointer_v<decltype(std::apply(call, of))> ? 2 : 1;
+    cl_event own = nullptr;
+    const auto result = with_event(call, of, std::get<std::tuple_size_v<Of> - behind>(of), own);
+    if (own) count({own, std::get<0>(of), &tally_of({{"what", what}}), what}, std::apply(bytes_of, of));
+    if constexpr (std::is_same_v<std::tuple_element_t<2, Of>, cl_bool&>)
+        if (std::get<2>(of)) collect();  // it was waited for
+    return result;
+};
 
 constexpr char write[] = "write", read[] = "read", copy[] = "transfer", fill[] = "fill", map[] = "map";
 
@@ -122,80 +206,12 @@ constexpr auto note_extension = [](const void*, const auto& of) {
             note("the program asked for " + name + ", whose use is not seen: it is no call of the OpenCL core");
 };
 
-/// Their size may differ from the loader's table, which depends on its version.
-Dispatch target{}, wrapped{};
-
-constexpr auto slots = static_cast<cl_uint>(sizeof(Dispatch) / sizeof(void*));
-
-cl_int begin(cl_uint count, const Dispatch* loaders, cl_uint* own, const Dispatch** table, const void* caller) {
-    if (!loaders || !own || !table) return CL_INVALID_VALUE;
-    std::memcpy(&target, loaders, std::min(count, slots) * sizeof(void*));
-    next = &target;
-    *table = &wrapped;  // what it leaves empty the loader takes from the next layer
-    *own = slots;
-    const char* path = std::getenv("CLLAB_CAPTURE_BOARD");
-    board = path ? map_board(path, false) : nullptr;
-    const auto settings = board ? said_on(*board, "asked") : std::vector<Json>();
-    if (settings.empty()) return CL_SUCCESS;
-    asked_for = settings.front().get<AskedFor>();
-    ++board->processes;
-    // The file that holds the caller's code.
-    if (Dl_info info{}; ::dladdr(caller, &info) && info.dli_fname) board->say({{"loader", info.dli_fname}});
-    wrap_objects(wrapped);
-    wrap_launches(wrapped);
-    return CL_SUCCESS;
-}
-
 }  // namespace
-
-bool collect() {
-    if (forked || collecting.exchange(true)) return !forked;
-    since_collected = 0;
-    std::vector<Command> taken, left;
-    {
-        const std::lock_guard lock(mutex);
-        taken.swap(waiting);
-    }
-    // No lock is held here: drivers run the program's callbacks on this thread.
-    for (const auto& command : taken) {
-        const auto status = left.size() < 64 ? status_of(command.event) : CL_QUEUED;
-        if (status == CL_COMPLETE) take_time(command);
-        if (status <= CL_COMPLETE)
-            next->clReleaseEvent(command.event);
-        else
-            left.push_back(command);
-    }
-    const bool writes = write_complete();
-    const std::lock_guard lock(mutex);
-    waiting.insert(waiting.begin(), left.begin(), left.end());
-    collecting = false;
-    return writes || !waiting.empty();
-}
 
 void collect_at_end() {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (collect() && std::chrono::steady_clock::now() < until)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-void count(const Command& command, std::uint64_t bytes) {
-    ++command.tally->count;
-    command.tally->bytes += bytes;
-    {
-        const std::lock_guard lock(mutex);
-        waiting.push_back(command);
-    }
-    if (++since_collected > 256) collect();
-}
-
-cl_int status_of(cl_event event) {
-    cl_int status = CL_SUCCESS;
-    const auto result = next->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-    return result == CL_SUCCESS ? status : result;
-}
-
-std::uint64_t time_of(cl_event event, cl_profiling_info which) {
-    return asked<&Dispatch::clGetEventProfilingInfo, cl_ulong>(event, which);
 }
 
 void wrap_launches(Dispatch& to) {
@@ -205,27 +221,26 @@ void wrap_launches(Dispatch& to) {
     // Each line is one call of the system: several processes may write there.
     if (!asked_for.timeline.empty()) timeline = std::fopen(asked_for.timeline.c_str(), "ae");
     if (timeline) std::setvbuf(timeline, nullptr, _IOLBF, BUFSIZ);
-    if (asked_for.times) wrap<&D::clCreateCommandQueue>(to, create_queue);
-    if (asked_for.times) wrap<&D::clCreateCommandQueueWithProperties>(to, create_queue_with);
-    wrap<&D::clEnqueueNDRangeKernel>(to, launch);
-    wrap<&D::clEnqueueTask>(to, launch_task);
-    wrap_noted<note_wait, &D::clFinish, &D::clWaitForEvents>(to);
-    wrap_noted<note_extension, &D::clGetExtensionFunctionAddress, &D::clGetExtensionFunctionAddressForPlatform>(to);
-    wrap_copies<map, &D::clEnqueueMapBuffer, &D::clEnqueueMapImage>(to);
-    wrap_copies<read, &D::clEnqueueReadBuffer, &D::clEnqueueReadBufferRect, &D::clEnqueueReadImage>(to);
-    wrap_copies<write, &D::clEnqueueWriteBuffer, &D::clEnqueueWriteBufferRect, &D::clEnqueueWriteImage>(to);
-    wrap_copies<copy, &D::clEnqueueCopyBuffer, &D::clEnqueueCopyBufferRect, &D::clEnqueueCopyImage,
-                &D::clEnqueueCopyImageToBuffer, &D::clEnqueueCopyBufferToImage, &D::clEnqueueSVMMemcpy>(to);
-    wrap_copies<fill, &D::clEnqueueFillBuffer, &D::clEnqueueFillImage, &D::clEnqueueSVMMemFill>(to);
+    if (asked_for.times) wrap<create_queue, &D::clCreateCommandQueue, &D::clCreateCommandQueueWithProperties>(to);
+    wrap<launch, &D::clEnqueueNDRangeKernel>(to);
+    wrap<launch_task, &D::clEnqueueTask>(to);
+    wrap<noted<note_wait>, &D::clFinish, &D::clWaitForEvents>(to);
+    wrap<noted<note_extension>, &D::clGetExtensionFunctionAddress, &D::clGetExtensionFunctionAddressForPlatform>(to);
+    wrap<copied<map>, &D::clEnqueueMapBuffer, &D::clEnqueueMapImage>(to);
+    wrap<copied<read>, &D::clEnqueueReadBuffer, &D::clEnqueueReadBufferRect, &D::clEnqueueReadImage>(to);
+    wrap<copied<write>, &D::clEnqueueWriteBuffer, &D::clEnqueueWriteBufferRect, &D::clEnqueueWriteImage>(to);
+    wrap<copied<copy>, &D::clEnqueueCopyBuffer, &D::clEnqueueCopyBufferRect, &D::clEnqueueCopyImage,
+         &D::clEnqueueCopyImageToBuffer, &D::clEnqueueCopyBufferToImage, &D::clEnqueueSVMMemcpy>(to);
+    wrap<copied<fill>, &D::clEnqueueFillBuffer, &D::clEnqueueFillImage, &D::clEnqueueSVMMemFill>(to);
 }
 
 }  // namespace cllab::capture
 
+// What a loader calls.
 extern "C" {
+#pragma GCC visibility push(default)
 
-#define CLLAB_EXPORT __attribute__((visibility("default")))
-
-CLLAB_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void* to, size_t* needs) {
+cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void* to, size_t* needs) {
     static constexpr char name[] = "cllab capture";
     static constexpr cl_layer_api_version version = CL_LAYER_API_VERSION_100;
     if (what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) return CL_INVALID_VALUE;
@@ -237,15 +252,35 @@ CLLAB_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, 
 }
 
 /// ocl-icd calls this one,
-CLLAB_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
-                                            const cl_icd_dispatch** table) {
-    return cllab::capture::begin(count, loaders, own, table, __builtin_return_address(0));
+cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
+                               const cl_icd_dispatch** table) {
+    using namespace cllab::capture;
+    if (!loaders || !own || !table) return CL_INVALID_VALUE;
+    constexpr auto slots = static_cast<cl_uint>(sizeof(Dispatch) / sizeof(void*));
+    std::memcpy(&target, loaders, std::min(count, slots) * sizeof(void*));
+    next = &target;
+    *table = &wrapped;  // what it leaves empty the loader takes from the next layer
+    *own = slots;
+    const char* path = std::getenv("CLLAB_CAPTURE_BOARD");
+    board = path ? map_board(path, false) : nullptr;
+    const auto settings = board ? said_on(*board, "asked") : std::vector<Json>();
+    if (settings.empty()) return CL_SUCCESS;
+    asked_for = settings.front()["asked"].get<AskedFor>();
+    ++board->processes;
+    // The file that holds the loader's code.
+    if (Dl_info info{}; ::dladdr(reinterpret_cast<void*>(target.clGetPlatformIDs), &info) && info.dli_fname)
+        board->say({{"loader", info.dli_fname}});
+    wrap_objects(wrapped);
+    wrap_launches(wrapped);
+    return CL_SUCCESS;
 }
 
 /// and Khronos' loader from 3.1 on these, which Debian's header does not declare.
-CLLAB_EXPORT cl_int CL_API_CALL clInitLayerWithProperties(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
-                                                          const cl_icd_dispatch** table, const intptr_t*) {
-    return cllab::capture::begin(count, loaders, own, table, __builtin_return_address(0));
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
+                                             const cl_icd_dispatch** table, const intptr_t*) {
+    return clInitLayer(count, loaders, own, table);
 }
-CLLAB_EXPORT cl_int CL_API_CALL clDeinitLayer(void) { return CL_SUCCESS; }
+cl_int CL_API_CALL clDeinitLayer(void) { return CL_SUCCESS; }
+
+#pragma GCC visibility pop
 }

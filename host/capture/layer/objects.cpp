@@ -75,17 +75,17 @@ constexpr auto note_source = [](cl_program handle, const auto& of) {
     std::string text;
     for (cl_uint i = 0; i < count; ++i)
         text.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
-    know_program(handle, {Program::Form::text, text});
+    know_program(handle, {".cl", text});
 };
 
 constexpr auto note_il = [](cl_program handle, const auto& of) {
     const auto& [context, il, length, error] = of;
-    know_program(handle, {Program::Form::spirv, {static_cast<const char*>(il), length}});
+    know_program(handle, {".spv", {static_cast<const char*>(il), length}});
 };
 
 constexpr auto note_binary = [](cl_program handle, const auto& of) {
     const auto& [context, count, devices, lengths, binaries, status, error] = of;
-    know_program(handle, {Program::Form::binary, {reinterpret_cast<const char*>(binaries[0]), lengths[0]}});
+    know_program(handle, {".bin", {reinterpret_cast<const char*>(binaries[0]), lengths[0]}});
 };
 
 /// A program that is linked of others has their texts one behind the other.
@@ -94,27 +94,35 @@ constexpr auto note_link = [](cl_program handle, const auto& of) {
     Program linked;
     for (cl_uint i = 0; i < count; ++i) {
         const auto input = object_of(inputs[i]).program;
-        if (!input || (input->form != Program::Form::text && count > 1)) return;
-        linked.form = input->form;
+        if (!input || (input->ending != ".cl" && count > 1)) return;
+        linked.ending = input->ending;
         linked.bytes += input->bytes + (count > 1 ? "\n" : "");
         linked.options = input->options;
         linked.headers.insert(input->headers.begin(), input->headers.end());
     }
-    know_program(handle, {linked.form, linked.bytes, linked.options, linked.headers});
+    know_program(handle, {linked.ending, linked.bytes, linked.options, linked.headers});
 };
 
-/// Also tells the options that the driver gets: where launches are kept, the names of parameters are needed.
-constexpr auto options_of = [](const auto& of) {
-    const auto handle = std::get<0>(of);
-    const std::string options = std::get<3>(of) ? std::get<3>(of) : "";
+/// A build or a compilation, whose options are the fourth argument.
+constexpr auto build = [](auto call, const auto& of) {
+    auto& options = std::get<3>(of);
+    const std::string asked = options ? options : "";
     Texts headers;
     if constexpr (std::tuple_size_v<std::remove_cvref_t<decltype(of)>> == 9)  // a compilation
         for (cl_uint i = 0; i < std::get<4>(of); ++i)
             if (const auto header = object_of(std::get<5>(of)[i]).program) headers[std::get<6>(of)[i]] = header->bytes;
     // Kernels of an earlier build keep its record.
-    if (const auto program = object_of(handle).program)
-        know_program(handle, {program->form, program->bytes, options, headers});
-    return options + (asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
+    if (const auto program = object_of(std::get<0>(of)).program)
+        know_program(std::get<0>(of), {program->ending, program->bytes, asked, headers});
+    // Where launches are kept, the names of parameters are needed.
+    const auto more = asked + (asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
+    options = more.c_str();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = std::apply(call, of);
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+    auto& builds = tally_of({{"what", "build"}});
+    ++builds.count, ++builds.timed, builds.ns += static_cast<std::uint64_t>(took.count());
+    return result;
 };
 
 // Kernels.
@@ -166,6 +174,13 @@ constexpr auto note_pointer = [](const auto& of) {
     set(handle, index, std::move(argument));
 };
 
+/// For retain and release. Updates the record first: a new object of the driver may get the same address at once.
+template <int more>
+constexpr auto referred = [](auto call, const auto& of) {
+    refer(std::get<std::tuple_size_v<std::remove_cvref_t<decltype(of)>> - 1>(of), more);
+    return std::apply(call, of);
+};
+
 // Memory and samplers, as the driver describes what it has just made.
 
 constexpr auto note_memory = [](cl_mem handle, const auto&) {
@@ -215,26 +230,25 @@ std::shared_ptr<Kernel> kernel_of(cl_kernel handle) {
 
 void wrap_objects(Dispatch& to) {
     using D = Dispatch;
-    wrap_noted<note_source, &D::clCreateProgramWithSource>(to);
-    wrap_noted<note_il, &D::clCreateProgramWithIL>(to);
-    wrap_noted<note_binary, &D::clCreateProgramWithBinary>(to);
-    wrap_noted<note_link, &D::clLinkProgram>(to);
-    wrap<&D::clBuildProgram>(to, Calls<decltype(&D::clBuildProgram)>::built<&D::clBuildProgram, options_of>);
-    wrap<&D::clCompileProgram>(to, Calls<decltype(&D::clCompileProgram)>::built<&D::clCompileProgram, options_of>);
-    wrap_noted<note_kernel, &D::clCreateKernel>(to);
-    wrap_noted<note_kernels, &D::clCreateKernelsInProgram>(to);
-    wrap_noted<note_clone, &D::clCloneKernel>(to);
-    wrap_referred<1, &D::clRetainProgram, &D::clRetainKernel, &D::clRetainMemObject, &D::clRetainSampler>(to);
-    wrap_referred<-1, &D::clReleaseProgram, &D::clReleaseKernel, &D::clReleaseMemObject, &D::clReleaseSampler,
-                  &D::clSVMFree>(to);
+    wrap<noted<note_source>, &D::clCreateProgramWithSource>(to);
+    wrap<noted<note_il>, &D::clCreateProgramWithIL>(to);
+    wrap<noted<note_binary>, &D::clCreateProgramWithBinary>(to);
+    wrap<noted<note_link>, &D::clLinkProgram>(to);
+    wrap<build, &D::clBuildProgram, &D::clCompileProgram>(to);
+    wrap<noted<note_kernel>, &D::clCreateKernel>(to);
+    wrap<noted<note_kernels>, &D::clCreateKernelsInProgram>(to);
+    wrap<noted<note_clone>, &D::clCloneKernel>(to);
+    wrap<referred<1>, &D::clRetainProgram, &D::clRetainKernel, &D::clRetainMemObject, &D::clRetainSampler>(to);
+    wrap<referred<-1>, &D::clReleaseProgram, &D::clReleaseKernel, &D::clReleaseMemObject, &D::clReleaseSampler,
+         &D::clSVMFree>(to);
     if (asked_for.kernels.empty()) return;
-    wrap_noted<note_argument, &D::clSetKernelArg>(to);
-    wrap_noted<note_pointer, &D::clSetKernelArgSVMPointer>(to);
-    wrap_noted<note_memory, &D::clCreateBuffer, &D::clCreateBufferWithProperties, &D::clCreateSubBuffer,
-               &D::clCreateImage, &D::clCreateImageWithProperties, &D::clCreateImage2D, &D::clCreateImage3D>(to);
-    wrap_noted<note_shared, &D::clSVMAlloc>(to);
-    wrap_noted<note_free, &D::clEnqueueSVMFree>(to);
-    wrap_noted<note_sampler, &D::clCreateSampler, &D::clCreateSamplerWithProperties>(to);
+    wrap<noted<note_argument>, &D::clSetKernelArg>(to);
+    wrap<noted<note_pointer>, &D::clSetKernelArgSVMPointer>(to);
+    wrap<noted<note_memory>, &D::clCreateBuffer, &D::clCreateBufferWithProperties, &D::clCreateSubBuffer,
+         &D::clCreateImage, &D::clCreateImageWithProperties, &D::clCreateImage2D, &D::clCreateImage3D>(to);
+    wrap<noted<note_shared>, &D::clSVMAlloc>(to);
+    wrap<noted<note_free>, &D::clEnqueueSVMFree>(to);
+    wrap<noted<note_sampler>, &D::clCreateSampler, &D::clCreateSamplerWithProperties>(to);
 }
 
 }  // namespace cllab::capture

@@ -76,42 +76,29 @@ void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, C
     }
 }
 
-/// In the process that becomes the tool, which has the memory of this one until then: calls of the system only. Ends
-/// with this process, whatever ends that.
-int become(const char* file, char* const argv[], int out, int err) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::setpgid(0, 0);
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaction(signal, &usual, nullptr);
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::dup2(nothing, 0);
-    ::dup2(out, 1);
-    ::dup2(err, 2);
+/// In the process that becomes the program, which has the memory of this one until then: calls of the system only.
+int become(char* const words[], const Streams& streams, bool is_tool) {
+    if (is_tool) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with this process, whatever ends that
+        ::setpgid(0, 0);
+    }
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) {
+        struct sigaction now {};
+        ::sigaction(signal, nullptr, &now);
+        // What the caller of this program ignores stays ignored; it ignores the last two itself.
+        if (now.sa_handler == SIG_IGN && signal != SIGPIPE && signal != SIGXFSZ) continue;
+        now = {};
+        now.sa_handler = SIG_DFL;
+        ::sigaction(signal, &now, nullptr);
+    }
+    ::dup2(streams.in, STDIN_FILENO);
+    ::dup2(streams.out, STDOUT_FILENO);
+    ::dup2(streams.err, STDERR_FILENO);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::execve(file, argv, environ);
+    ::execvp(words[0], words);
     return errno;
-}
-
-/// The tool in a process group of its own, with the streams as its output; 0 and errno when it cannot be started. Not
-/// by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
-pid_t spawn(const char* file, char* const argv[], int out, int err) {
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a handler of this program would run in its memory
-    volatile int failed = 0;
-    const pid_t child = ::vfork();
-    if (child == 0) {
-        failed = become(file, argv, out, err);
-        ::_exit(127);
-    }
-    if (child < 0) failed = errno;
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (child > 0 && failed != 0) ::waitpid(child, nullptr, 0);
-    errno = failed;
-    return failed == 0 ? child : 0;
 }
 
 }  // namespace
@@ -146,6 +133,27 @@ std::string ToolResult::failure() const {
     return "exited with status " + std::to_string(status) + (line.empty() ? "" : ": " + line);
 }
 
+pid_t start_program(const std::vector<std::string>& command, const Streams& streams, bool is_tool) {
+    std::vector<char*> words;
+    for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a handler of this program would run in its memory
+    volatile int failed = 0;
+    // Not by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
+    const pid_t child = ::vfork();
+    if (child == 0) {
+        failed = become(words.data(), streams, is_tool);
+        ::_exit(127);
+    }
+    if (child < 0) failed = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (child > 0 && failed != 0) ::waitpid(child, nullptr, 0);
+    errno = failed;
+    return failed == 0 ? child : 0;
+}
+
 ToolBudget::ToolBudget(std::chrono::milliseconds budget) { budget_end = Clock::now() + budget; }
 ToolBudget::~ToolBudget() { budget_end.reset(); }
 
@@ -155,13 +163,13 @@ ToolResult run_tool(const std::filesystem::path& program, const std::vector<std:
     auto deadline = begin + limit;
     if (budget_end) deadline = std::min(deadline, begin + (*budget_end - begin) / 2);
     ToolResult result;
-    const std::string file = program.string();
-    std::vector<char*> argv{const_cast<char*>(file.c_str())};
-    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
+    std::vector<std::string> command{program.string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     Pipe out, err;
-    const pid_t child =
-        out.read && err.read ? spawn(file.c_str(), argv.data(), out.write.number(), err.write.number()) : 0;
+    const pid_t child = out.read && err.read
+                            ? start_program(command, {nothing.number(), out.write.number(), err.write.number()}, true)
+                            : 0;
     if (child == 0) {
         result.err = std::strerror(errno);
         return result;

@@ -1,6 +1,8 @@
 // Disassemblers are other people's programs: found at run time, run without a shell, stopped after a time limit.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -28,6 +30,15 @@ struct ToolResult {
     /// "exited with status 1: first line of its errors", for a sentence.
     std::string failure() const;
 };
+
+/// Descriptors for the standard streams of a program that is started.
+struct Streams {
+    int in = 0, out = 1, err = 2;
+};
+
+/// Starts a program, looked for on PATH, without a shell. A tool has a process group of its own, and ends with this
+/// process. Returns 0, with errno, when it cannot be started.
+pid_t start_program(const std::vector<std::string>& command, const Streams& streams, bool is_tool);
 
 /// Runs `program` with `arguments` (no shell, standard input empty) and waits at most `limit`, less where a ToolBudget
 /// says so. What is left of its process group then is killed: also children of a program that ended.

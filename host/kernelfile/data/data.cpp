@@ -260,6 +260,9 @@ model::SharedBytes read_elements(const std::filesystem::path& path, const Place&
         if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
         bytes = std::move(array.data);
     }
+    // A captured buffer may end within a vector, which no kernel touches: the length is one of scalars.
+    if (element.lanes > 1 && bytes.size() % element.lane_bytes == 0)
+        bytes.resize((bytes.size() + element.bytes - 1) / element.bytes * element.bytes);
     if (bytes.size() % element.bytes != 0)
         refuse(place, "'", path.string(), "' has ", bytes.size(), " bytes, no whole number of elements of ",
                element.bytes, " bytes (", element.name, ")");
