@@ -6,6 +6,10 @@ kernel void global_add(global uint* out, global const uint* in, uint one) {
 kernel void per_32(global uint* out, global const uint* in, uint one) {
     atomic_add(&out[(get_global_id(0) / 32 & 0xffff) * 16], one);
 }
+// By every 32 items to one of few.
+kernel void per_warp(global uint* out, global const uint* in, uint one) {
+    atomic_add(&out[get_global_id(0) / 32 & (COUNTERS - 1)], one);
+}
 // Counted in local memory first.
 kernel void aggregated(global uint* out, global const uint* in, uint one) {
     local uint sum;

@@ -8,12 +8,12 @@
 
 #include "core/embedded.hpp"
 #include "core/error.hpp"
-#include "core/grouped.hpp"
 #include "core/random.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "experiments/lib/math_functions.hpp"
 #include "inspect/tools/dump.hpp"
 #include "run/measure.hpp"
 
@@ -22,25 +22,24 @@ namespace {
 
 using model::Implementation;
 
-/// Array sizes: far beyond the caches on a GPU, what two cores copy in 10 ms on a CPU, and a few thousand elements in a
-/// simulator.
+/// Array sizes: far beyond the caches on a GPU, what two cores copy in 10 ms on a CPU, an eighth of that on llvmpipe,
+/// and a few thousand elements in a simulator.
 Sizes sizes_for(const model::Device& device) {
     const auto by = [&](std::uint64_t gpu, std::uint64_t cpu, std::uint64_t simulated) {
-        return device.implementation == Implementation::oclgrind ? simulated : device.is_gpu() ? gpu : cpu;
+        if (device.implementation == Implementation::oclgrind) return simulated;
+        return device.is_gpu() ? gpu : device.implementation == Implementation::rusticl ? cpu / 8 : cpu;
     };
     return {{"items", by(64 << 20, 8 << 20, 4096)},
             {"small", by(4 << 20, 64 << 10, 512)},
             {"side", by(8192, 512, 16)},
+            {"few", by(65536, 65536, 1024)},
             {"long", by(500'000, 2'000'000, 100)},
             {"max_group", device.max_group_promised},
             {"local_bytes", device.local_bytes}};
 }
 
-const run::MeasureRules rules{.sample_least_seconds = 1e-3,
-                              .sample_most_seconds = 30e-3,
-                              .sampling_seconds = 0.25,
-                              .first_check = 10,
-                              .last_check = 40};
+const run::MeasureRules rules{.sampling_seconds = 0.3, .first_check = 10, .last_check = 80};
+constexpr double least_sample = 3e-3, longest_launch = 0.5;  ///< in seconds; a ratio takes at least 30 launches
 
 cl::NDRange range_of(const model::Extent& extent) {
     const auto& size = extent.size;
@@ -55,9 +54,20 @@ struct Ready {
     cl::Memory out{}, in{};
     std::vector<cl::CommandQueue> queues{};
 
-    void enqueue(unsigned queue = 0, cl::Event* event = nullptr) const {
-        queues[queue].enqueueNDRangeKernel(kernel, cl::NullRange, range_of(launch.global), range_of(launch.local),
-                                           nullptr, event);
+    const std::string& set(const std::string& what) const { return launch.settings.at(what); }
+    void enqueue(const cl::CommandQueue& queue, cl::Event* event = nullptr) const {
+        queue.enqueueNDRangeKernel(kernel, cl::NullRange, range_of(launch.global), range_of(launch.local), nullptr,
+                                   event);
+    }
+    void finish() const {
+        // Where there is one queue, clFinish sends: on Mesa 22.3's rusticl it does not wait for what was sent before.
+        for (const auto& queue : queues)
+            if (queues.size() > 1) queue.flush();
+        for (const auto& queue : queues) queue.finish();
+    }
+    void run() const {
+        enqueue(queues[0]);
+        finish();
     }
 };
 
@@ -68,23 +78,22 @@ public:
     Answer ask(const Question& question) {
         static const std::map<std::string, Answer (Prober::*)()> kinds{
             {"value", &Prober::value}, {"ratio", &Prober::ratio}, {"time", &Prober::time},
-            {"rate", &Prober::rate},   {"ulp", &Prober::ulp},     {"enqueue", &Prober::enqueue},
+            {"rate", &Prober::rate},   {"ulp", &Prober::ulp},     {"enqueue", &Prober::time},
             {"code", &Prober::code},   {"build", &Prober::build}, {"binary", &Prober::binary}};
         question_ = question;
         Answer out;
         std::string claimed;
         try {
             claimed = claim();
+            require_needs();
             launches_.clear();
             for (const auto& text : split(question.field(question.kind), '|'))
                 launches_.push_back(launch_of(text, sizes_));
-            const auto missing = lacking();
-            out = missing.empty() ? (this->*kinds.at(question.kind))()
-                                  : Answer{Answer::Status::untried, "not tried: " + missing};
+            out = (this->*kinds.at(question.kind))();
+        } catch (const Unsupported& e) {
+            out = {Answer::Status::untried, concat("not tried: ", e.what())};
         } catch (const cl::Error& e) {
-            out.text = device::error_name(e.err());
-        } catch (const std::runtime_error& e) {
-            out.text = e.what();
+            out.text = e.err() == CL_BUILD_PROGRAM_FAILURE ? "does not build" : device::error_name(e.err());
         }
         out.claim = claimed;
         out.so = consequence(question, out);
@@ -94,33 +103,29 @@ public:
 private:
     bool has(const std::string& word) const {
         const auto& device = session_.facts();
-        const auto queues = session_.device().getInfo<CL_DEVICE_QUEUE_PROPERTIES>();
-        const std::map<std::string, bool> known{
-            {"images", device.images}, {"fp64", device.fp64}, {"out_of_order", (queues & 1) != 0}};
         if (word.starts_with("quirk:")) return device::has_quirk(device, word.substr(6));
-        return known.contains(word) ? known.at(word) : device.has(word) || word == model::name(device.implementation);
+        return device.has(word) || word == model::name(device.implementation);
     }
 
-    /// The first word of a line `needs` that the device lacks; "a|b" needs one of the two.
-    std::string lacking() const {
+    /// Throws Unsupported for the first word of a line `needs` that the device lacks; "a|b" needs one of the two.
+    void require_needs() const {
         static const std::set<std::string> times{"ratio", "time", "rate", "enqueue", "build"};
-        if (times.contains(question_.kind) && has("oclgrind")) return "a simulation has no times";
+        if (times.contains(question_.kind) && has("oclgrind")) throw Unsupported("a simulation has no times");
         for (const auto& word : split(question_.field("needs"), ' ')) {
-            if (word.starts_with("!") && has(word.substr(1))) return "not on " + word.substr(1);
+            if (word.starts_with("!") && has(word.substr(1))) throw Unsupported("not on " + word.substr(1));
             if (!word.empty() && !word.starts_with("!") &&
                 std::ranges::none_of(split(word, '|'), [&](const auto& one) { return has(one); }))
-                return word.starts_with("quirk:") ? "beyond what the device allows" : "needs " + word;
+                throw Unsupported(word.starts_with("quirk:") ? "beyond what the device allows" : "needs " + word);
         }
-        return {};
     }
 
-    /// "device 0x1004 bytes", "kernel 0x11B0 NAME", "flag 0x102A BIT", "extension NAME", "spec FUNCTION"; anything else
-    /// as it is.
+    /// "device 0x1004 bytes", "kernel 0x11B0 NAME", "flag 0x102A BIT", "extension NAME", "spec"; anything
+    /// else as it is.
     std::string claim() {
         const auto text = question_.field("claim");
         const auto words = split(text, ' ');
         if (words[0] == "extension") return has(words[1]) ? "listed" : "not listed";
-        if (words[0] == "spec") return std::string("at most ") + function_named(words[1]).limit;
+        if (words[0] == "spec") return "at most " + format_exact(function().ulp_float);
         if (words.size() < 2 || !words[1].starts_with("0x")) return text;
         const auto query = static_cast<cl_uint>(std::stoul(words[1], nullptr, 16));
         std::size_t value = 0;  // queries give 4 or 8 bytes
@@ -134,20 +139,21 @@ private:
     }
 
     std::string text() const { return std::string(embedded(question_.file() + ".cl")); }
-    /// A comment that makes the text new to every cache.
-    std::string salt() { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n"); }
+    /// The same with a line that makes it new to every cache.
+    std::string new_text() const {
+        return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text());
+    }
 
     device::Built built(const std::string& text, const std::string& options) {
         auto out = device::build(session_, text, options);
-        if (!out.ok && out.code == CL_BUILD_PROGRAM_FAILURE) throw Unsupported("does not build");
         if (!out.ok) throw cl::Error(out.code);
         return out;
     }
     const device::Built& program(const Launch& launch) {
-        const auto key = question_.file() + "\n" + launch.options;
-        const auto found = programs_.find(key);
-        return found != programs_.end() ? found->second
-                                        : programs_.emplace(key, built(text(), launch.options)).first->second;
+        const auto& options = launch.settings.at("options");
+        auto& out = programs_[question_.file() + options];
+        if (!out.ok) out = built(text(), options);
+        return out;
     }
 
     Ready ready(const Launch& launch) { return ready(launch, program(launch)); }
@@ -155,77 +161,68 @@ private:
         Ready out{launch};
         out.kernel = {program.program, device::kernel_name(session_, program, launch.kernel).c_str()};
         const auto arguments = out.kernel.getInfo<CL_KERNEL_NUM_ARGS>();
-        out.out = memory(launch.output);
+        out.out = memory(out.set("output"));
         out.kernel.setArg(0, out.out);
-        if (arguments > 1) out.in = memory(launch.input);
+        if (arguments > 1) out.in = memory(out.set("input"));
         if (arguments > 1) out.kernel.setArg(1, out.in);
         if (arguments > 2) out.kernel.setArg(2, cl_uint{1});
         if (arguments > 3) out.kernel.setArg(3, std::array<cl_uint, 240>{});
-        const bool twice = launch.queue == "two" || launch.queue == "unordered";
-        for (int i = 0; i < (twice ? 2 : 1); ++i) out.queues.push_back(queue(launch.queue, i));
+        out.queues = {queue(out.set("queue"))};
+        if (out.set("queue") == "two") out.queues.push_back(queue("plain"));
+        if (out.set("queue") == "unordered") out.queues.push_back(out.queues[0]);
         return out;
     }
 
-    /// The buffer or image of this kind. Made once, except "fresh". "LOW:HIGH": random floats in this range.
+    /// The buffer or image of this kind, with floats from 0.5 to 1.5. Made once, except "fresh".
     cl::Memory memory(const std::string& kind) {
-        const auto bytes = 4 * sizes_.at("items"), side = sizes_.at("side");
         const auto found = memory_.find(kind);
         if (found != memory_.end()) return found->second;
-        const auto colon = kind.find(':');
-        const float low = colon == std::string::npos ? 0.5F : std::stof(kind),
-                    high = colon == std::string::npos ? 1.5F : std::stof(kind.substr(colon + 1));
-        std::vector<float> data(kind == "fresh" ? 0 : bytes / 4);
-        for (std::size_t i = 0; i < data.size() && kind != "zeros"; ++i)
-            data[i] = low + (high - low) * static_cast<float>(mix64(i) >> 40) * 0x1p-24F;
+        const auto items = sizes_.at("items"), side = sizes_.at("side");
+        const auto flags = CL_MEM_READ_WRITE | (kind == "host" ? CL_MEM_ALLOC_HOST_PTR : 0U);
+        if (kind == "fresh") return cl::Buffer(session_.context(), flags, 4 * items);
+        std::vector<float> data(items);
+        for (std::size_t i = 0; i < items && kind != "zeros"; ++i)
+            data[i] = 0.5F + static_cast<float>(mix64(i) >> 40) * 0x1p-24F;
         if (kind == "image")
             return memory_[kind] = cl::Image2D(session_.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                                cl::ImageFormat(CL_R, CL_FLOAT), side, side, 0, data.data());
-        cl::Buffer out(session_.context(), CL_MEM_READ_WRITE | (kind == "host" ? CL_MEM_ALLOC_HOST_PTR : 0U), bytes);
-        if (kind == "fresh") return out;
+        const cl::Buffer out(session_.context(), flags, 4 * items);
         session_.put(out, std::as_bytes(std::span(data)));
         session_.wait();
         return memory_[kind] = out;
     }
 
-    cl::CommandQueue queue(const std::string& kind, int number) {
-        const auto found = queues_.find(concat(kind, number));
-        if (found != queues_.end()) return found->second;
-        if (kind == "unordered" && number == 1) return queue(kind, 0);
+    cl::CommandQueue queue(const std::string& kind) {
+        auto& out = queues_[kind];
         const cl_command_queue_properties how = kind == "profiling"   ? CL_QUEUE_PROFILING_ENABLE
                                                 : kind == "unordered" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
                                                                       : 0;
-        return queues_[concat(kind, number)] = cl::CommandQueue(session_.context(), session_.device(), how);
+        if (!out()) out = cl::CommandQueue(session_.context(), session_.device(), how);
+        return out;
     }
 
-    /// Seconds per launch in a row of so many: by the events at its ends, or until the host has waited for it.
+    /// Seconds per launch in a row of so many, until the host has waited for it; of `enqueue`, until the last call is
+    /// back. A queue with profiling gives each launch an event.
     double once(Ready& of, unsigned launches) {
-        const bool by_host = of.launch.queue != "profiling" || !session_.timer().trusted;
-        if (of.launch.output == "fresh") of.kernel.setArg(0, of.out = memory("fresh"));
-        cl::Event first, last;
+        if (of.set("output") == "fresh") of.kernel.setArg(0, of.out = memory("fresh"));
+        std::vector<cl::Event> events(of.set("queue") == "profiling" ? launches : 0);
         const auto start = Clock::now();
         for (unsigned i = 0; i < launches; ++i)
-            for (unsigned q = 0; q < of.queues.size(); ++q)
-                of.enqueue(q, by_host ? nullptr : i == 0 ? &first : i + 1 == launches ? &last : nullptr);
-        for (auto& queue : of.queues) queue.flush();
-        for (auto& queue : of.queues) queue.finish();
-        if (by_host) return seconds_since(start) / launches;
-        std::vector<device::Stamps> stamps{device::stamps_of(first)};
-        if (launches > 1) stamps.push_back(device::stamps_of(last));
-        return device::row_seconds(stamps, true) / launches;
+            for (auto& queue : of.queues) of.enqueue(queue, events.empty() ? nullptr : &events[i]);
+        const double enqueued = seconds_since(start);
+        of.finish();
+        return (question_.kind == "enqueue" ? enqueued : seconds_since(start)) / launches;
     }
 
-    /// Warms up, then returns a function that samples seconds per launch. A sample has as many launches as the timer's
-    /// step needs, and one where each launch has a new buffer.
+    /// Warms up, then returns a function that samples seconds per launch: one launch where each has a new buffer, else
+    /// a row of some milliseconds. Throws Unsupported when a launch takes too long.
     std::function<double()> sample(const Launch& launch) {
         const auto of = std::make_shared<Ready>(ready(launch));
         once(*of, 1);
-        const auto& timer = session_.timer();
-        const double step = 1e-9 * static_cast<double>(timer.step_ns), seconds = std::max(once(*of, 1), 1e-9);
-        const auto row = launch.output == "fresh" ? 1
-                                                  : run::operations_per_sample(seconds, step, timer.empty_seconds,
-                                                                               timer.event_seconds, rules);
-        once(*of, row);
-        return [this, of, row] { return once(*of, row); };
+        const double seconds = once(*of, 1);
+        if (seconds > longest_launch) throw Unsupported("one launch takes " + format_seconds(seconds));
+        const double row = of->set("output") == "fresh" ? 1 : std::clamp(least_sample / seconds, 1.0, 1e4);
+        return [this, of, row] { return once(*of, static_cast<unsigned>(row)); };
     }
 
     static Answer measure(const std::string& unit, const std::function<double()>& sample) {
@@ -254,104 +251,94 @@ private:
         });
     }
 
-    /// Host time per enqueue call.
-    Answer enqueue() {
-        auto of = ready(launches_[0]);
-        constexpr unsigned calls = 100;
-        return measure("s", [&] {
-            std::vector<cl::Event> events(calls);
-            const auto start = Clock::now();
-            for (auto& event : events) of.enqueue(0, of.launch.queue == "profiling" ? &event : nullptr);
-            const double seconds = seconds_since(start) / calls;
-            of.queues[0].finish();
-            return seconds;
-        });
-    }
-
     /// Launches on a zeroed buffer and returns its first words. With two queues, the second one writes the zeros, 64
-    /// times, and the first word is the sum over the 64 launches.
+    /// times, and the first word is the sum over the 64 launches. Flushed: it is whether clFinish waited behind
+    /// clFlush.
     Answer value() {
         std::vector<cl_uint> words;
         for (const auto& launch : launches_) {
             auto of = ready(launch);
             const cl::Buffer out(of.out(), true);
+            const auto &one = of.queues.front(), &other = of.queues.back();
             cl_uint sum = 0;
-            for (int i = 0; i < (launch.queue == "two" ? 64 : 1); ++i) {
+            for (std::size_t i = 0; i < (of.queues.size() > 1 ? 64 : 1); ++i) {
                 words.assign(60, 0);
-                of.queues.back().enqueueWriteBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
-                of.enqueue();
-                of.queues[0].finish();
-                of.queues.back().enqueueReadBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
+                other.enqueueWriteBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
+                cl::Event done;
+                of.enqueue(one, &done);
+                if (of.set("queue") == "flushed") one.flush();
+                one.finish();
+                const bool waited = done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
+                done.wait();
+                other.enqueueReadBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
+                if (of.set("queue") == "flushed") words[0] = waited;
                 words[0] = sum += words[0];
             }
         }
         return {Answer::Status::answered, said(question_.field("say"), words)};
     }
 
+    /// The function of a row is the last word of its name, without "native_" or "half_".
+    const model::math::Function& function() const {
+        return *model::math::find(question_.name.substr(question_.name.find_last_of("._") + 1));
+    }
+
+    /// The kernel leaves results, and behind them its arguments.
     Answer ulp() {
-        auto launch = launches_[0];
-        const auto& function = function_named(launch.kernel);
-        const auto count = std::min<std::size_t>(sizes_.at("items"), 65536);
-        launch.options += " -DF=" + launch.kernel + (function.binary ? " -DBINARY" : " -DUNARY");
-        launch.kernel = function.binary ? "binary" : "unary";
-        launch.input = concat(format_exact(function.low), ":", format_exact(function.high));
-        launch.global = count;
-        auto of = ready(launch);
-        of.enqueue();
-        std::vector<float> arguments(count), results(count);
-        of.queues[0].enqueueReadBuffer(cl::Buffer(of.in(), true), CL_TRUE, 0, 4 * count, arguments.data());
-        of.queues[0].enqueueReadBuffer(cl::Buffer(of.out(), true), CL_TRUE, 0, 4 * count, results.data());
-        const double worst = largest_ulp(function, arguments, results);
+        auto of = ready(launches_[0]);
+        of.enqueue(of.queues[0]);
+        const auto few = sizes_.at("few");
+        std::vector<float> words(2 * few);
+        of.queues[0].enqueueReadBuffer(cl::Buffer(of.out(), true), CL_TRUE, 0, 8 * few, words.data());
+        double worst = 0;
+        for (std::size_t i = 0; i < few; ++i)
+            worst = std::max(worst, model::math::error_ulp(words[i], function().reference(words[few + i])));
         if (std::isinf(worst)) return {Answer::Status::answered, "a NaN or an infinity"};
         return {Answer::Status::answered, format_significant(worst, 3), {worst}};
     }
 
-    /// Whether the code of two launches in the program's binary is the same, once both have run.
-    Answer code() {
-        std::set<std::string> prints;
-        for (const auto& launch : launches_) {
-            auto of = ready(launch);
-            of.enqueue();
-            of.queues[0].finish();
-            const auto bytes = device::program_binary(program(launch));
-            prints.insert(inspect::read_code({{},
-                                              launch.kernel,
-                                              "",
-                                              launch.options,
-                                              program(launch).log,
-                                              bytes,
-                                              session_.facts(),
-                                              {launch.local, launch.global}})
-                              .info.fingerprint);
-        }
-        if (prints.contains("")) return {Answer::Status::untried, "the code cannot be read"};
-        // NVIDIA's program binary is PTX, the input of its assembler.
-        const auto* kind = session_.facts().implementation == Implementation::nvidia ? " PTX" : "";
-        return {Answer::Status::answered, concat(prints.size() == 1 ? "same" : "other", kind)};
+    /// A hash of the code that a launch runs; empty where it cannot be read.
+    std::string code_of(const Launch& launch) {
+        const auto key = question_.file() + launch.kernel + launch.settings.at("options");
+        const auto found = code_.find(key);
+        if (found != code_.end()) return found->second;
+        ready(launch).run();  // CPU drivers compile at the first launch
+        const auto& built = program(launch);
+        const auto bytes = device::program_binary(built);
+        inspect::DumpRequest request{{},    launch.kernel,   "", launch.settings.at("options"), built.log,
+                                     bytes, session_.facts()};
+        request.launch = {launch.local, launch.global};
+        // NVIDIA's program binary is PTX, the input of its assembler: its text is compared, and nothing is
+        // disassembled.
+        if (has("nvidia")) request.tool_budget = {};
+        return code_[key] = inspect::read_code(request).info.fingerprint;
     }
 
-    /// Build time of a new text, or the time of a second build with a change, as a ratio to the first.
+    Answer code() {
+        const auto first = code_of(launches_[0]), second = code_of(launches_[1]);
+        if (first.empty() || second.empty()) throw Unsupported("the code cannot be read");
+        return {Answer::Status::answered, concat(first == second ? "same " : "other ", has("nvidia") ? "PTX" : "code")};
+    }
+
+    /// Build time of a new text, or that of a second build over it: of the same text, with a comment or with options.
     Answer build() {
-        const auto& change = launches_[0].change;
+        const auto& [kernel, change, global, local, settings] = launches_[0];
         return measure(change == "cold" ? "s" : "", [&] {
-            const auto cold = salt() + text();
+            const auto cold = new_text();
             const double seconds = built(cold, "").seconds;
             if (change == "cold") return seconds;
-            return built(cold + (change == "comment" ? "// other" : ""), change == "define" ? "-DOTHER" : "").seconds /
-                   seconds;
+            return built(cold + (change == "comment" ? "// other" : ""), settings.at("options")).seconds / seconds;
         });
     }
 
     /// The kind of the program binary, or whether a launch or a second build changes it.
     Answer binary() {
         const auto& launch = launches_[0];
-        const auto source = salt() + text();
+        const auto source = new_text();
         const auto first = built(source, "");
         const auto before = device::program_binary(first);
         if (launch.change == "kind") return {Answer::Status::answered, inspect::describe(inspect::recognise(before))};
-        auto of = ready(launch, first);
-        of.enqueue();
-        of.queues[0].finish();
+        ready(launch, first).run();
         const auto after = device::program_binary(launch.change == "launch" ? first : built(source, ""));
         return {Answer::Status::answered,
                 before == after ? "same" : format_bytes(before.size()) + ", then " + format_bytes(after.size())};
@@ -362,6 +349,7 @@ private:
     Question question_;  ///< the one that is asked, and
     std::vector<Launch> launches_;
     std::map<std::string, device::Built> programs_;  ///< by file and options
+    std::map<std::string, std::string> code_;        ///< by file, kernel and options
     std::map<std::string, cl::Memory> memory_;       ///< by kind, as
     std::map<std::string, cl::CommandQueue> queues_;
 };

@@ -34,6 +34,7 @@ const std::map<std::string, bool (*)(const Device&)> applies_to{
     {"rusticl-stub-timer", [](const Device& d) { return mesa_version(d) < 2400; }},
     {"rusticl-group-32", [](const Device& d) { return mesa_version(d) < 2300; }},
     {"rusticl-queues", [](const Device& d) { return mesa_version(d) < 2300; }},
+    {"rusticl-finish", [](const Device& d) { return mesa_version(d) < 2300; }},
     {"llvmpipe-loop-65535", [](const Device& d) { return d.name.find("llvmpipe") != std::string::npos; }},
     {"pocl-r16f-images", [](const Device& d) { return d.driver.starts_with("3."); }},
     {"pocl-inline-assembly", [](const Device& d) { return d.driver.starts_with("5."); }}};

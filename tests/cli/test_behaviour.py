@@ -106,6 +106,80 @@ class Behaviour(LabTest):
         self.lab("behaviour", *only("special.shift"), "--html", page, status=2)
         self.lab("behaviour", *only("special.shift"), "--html", page, "--force")
 
+    def kept(self):
+        path, = self.folder.glob("cache/cllab/profiles/*/behaviour.json")
+        return path
+
+    def know(self, **answers):
+        """As if `cllab behaviour` had found these answers here: name=text, or name=(value, low, high)."""
+        self.lab("behaviour", *only("special.shift"))
+        kept = json.loads(self.kept().read_text())
+        self.assertEqual([*kept["answers"]], ["special.shift"])
+        for name, answer in answers.items():
+            measured = [] if isinstance(answer, str) else list(answer)
+            kept["answers"][name] = {"status": "answered", "text": str(answer), "measured": measured, "claim": "", "so": ""}
+        self.kept().write_text(json.dumps(kept))
+        return kept
+
+    def forget(self, kept):
+        """The same answers, of another driver."""
+        self.kept().write_text(json.dumps(kept | {"device": kept["device"] | {"driver": "0.1"}}))
+
+    def test_a_later_run_adds_to_what_is_kept_and_no_dumps_keeps_nothing(self):
+        self.lab("behaviour", *only("special.shift"), "--no-dumps")
+        self.assertEqual([*self.folder.glob("cache/cllab/profiles/*/behaviour.json")], [])
+        for name in ("special.shift", "special.rounding"):
+            self.lab("behaviour", *only(name))
+        self.assertEqual([*json.loads(self.kept().read_text())["answers"]], ["special.rounding", "special.shift"])
+        self.lab("behaviour", *only("special.mul24"), "--dumps", "d")
+        self.assertEqual(len([*self.folder.glob("d/*/behaviour.json")]), 1)
+        self.kept().write_text("{")
+        (self.folder / "k.cl").write_text("kernel void k(global int* x) { x[get_global_id(0)] = 1; }\n")
+        err = self.lab("run", "k.cl", "--global", "64", "--arg", "x=out:64", "--verify", "--no-dumps")[1]
+        self.assertIn("is not what `cllab behaviour` writes", err)
+
+    def run_kernel(self, body, *args, status=0, **more):
+        (self.folder / "k.cl").write_text(body)
+        err = self.lab("run", "k.cl", "--verify", "--no-dumps", "--json", "r.jsonl", "--force", *args, status=status, **more)[1]
+        return self.records()[0], err
+
+    def test_a_run_says_what_small_groups_cost_on_this_device(self):
+        body = "/*cllab\narg x = out:2053\nglobal 2053\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
+        kept = self.know(**{"launch.prime": (72, 70, 74)})
+        said = "1,000,003 items, a prime, take 72.0 times as long as 1,000,192"
+        warnings = [w for w in self.run_kernel(body)[0]["warnings"] if w.startswith("driver-group")]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn(said, warnings[0])
+        self.forget(kept)
+        self.assertNotIn(said, "".join(self.run_kernel(body)[0]["warnings"]))
+
+    def test_a_run_names_build_options_that_change_nothing_on_this_device(self):
+        body = "/*cllab\narg x = out:64\nglobal 64\nlocal 8\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
+        kept = self.know(**{"compile.option.-cl-mad-enable": "same code", "compile.option.-cl-no-signed-zeros": "other code"})
+        options = "--build-options=-cl-mad-enable -cl-no-signed-zeros"
+        err = self.run_kernel(body, options)[1]
+        self.assertEqual(err.count("-cl-mad-enable changes nothing on this device: `cllab behaviour` found the same code with it"), 1, err)
+        self.assertNotIn("-cl-no-signed-zeros changes", err)
+        self.assertNotIn("changes nothing", self.run_kernel(body)[1])
+        self.forget(kept)
+        self.assertNotIn("changes nothing", self.run_kernel(body, options)[1])
+
+    def test_a_check_on_another_device_says_how_far_functions_are_off_on_the_two(self):
+        self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
+        vendors = self.folder / "vendors"
+        vendors.mkdir()
+        shutil.copy("/etc/OpenCL/vendors/pocl.icd", vendors)
+        (vendors / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
+        env = self.environment(OCL_ICD_VENDORS=str(vendors))
+        body = ("/*cllab\narg src = rand:256:1:8\narg dst = out:256\nglobal 256\nlocal 8\n*/\nkernel void k(global const float* src, "
+                "global float* dst) { dst[get_global_id(0)] = exp(src[get_global_id(0)]); }\n")
+        check = ["--device", "Portable", "--check", "device=Oclgrind Simulator"]
+        self.assertNotIn("which is no error", self.run_kernel(body, *check, env=env, status=None)[0]["reason"])
+        self.lab("behaviour", "--device", "all", *only("ulp.plain.exp", "ulp.plain.log"), env=env)
+        reason = self.run_kernel(body, *check, env=env, status=None)[0]["reason"]
+        self.assertRegex(reason, r"exp\(\) is off by up to [0-9.]+ ulp on the one and [0-9.]+ on the other \(`cllab behaviour`\), which is no error")
+        self.assertNotIn("log()", reason)
+
 
 if __name__ == "__main__":
     main()

@@ -34,7 +34,7 @@ const std::map<std::string, Names> may_include{
     {"inspect", {"core", "json", "model", "device"}},
     {"explain", {"core", "model", "inspect"}},
     {"run", {"core", "model", "device", "inspect"}},
-    {"behaviour", {"core", "model", "device", "kernelfile", "inspect", "run"}},
+    {"behaviour", {"core", "model", "experiments", "device", "kernelfile", "inspect", "run"}},
     {"count", {"core", "json", "model", "inspect"}},
     {"capture", {"core", "json", "model"}},
     {"app",

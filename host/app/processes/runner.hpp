@@ -77,10 +77,10 @@ void write_timing(model::Record& record);
 
 using HandOver = std::function<void(const std::string& line)>;
 /// Runs `work` in a child process, which may call OpenCL while this process does not, and returns the lines that it
-/// hands over. Throws what the child throws; DeviceLost, beginning with `doing`, when it dies, hands no first line over
-/// within `first_seconds`, or no other one within `seconds`.
+/// hands over, of each of which `taken` is told at once. Throws what the child throws; DeviceLost, beginning with
+/// `doing`, when it dies, hands no first line over within `first_seconds`, or no other one within `seconds`.
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
-                                  double first_seconds, double seconds);
+                                  double first_seconds, double seconds, const HandOver& taken = {});
 
 // What a runner does in the process that calls OpenCL: this one, or a child.
 

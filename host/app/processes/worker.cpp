@@ -210,7 +210,7 @@ void rethrow(const Message& message) {
 }
 
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
-                                  double first_seconds, double seconds) {
+                                  double first_seconds, double seconds, const HandOver& taken) {
     Worker worker([&](Link& parent, Position&) {
         work([&](const std::string& line) { parent.send({{"line", line}}); });
         parent.send({{"finished", true}});
@@ -228,6 +228,7 @@ std::vector<std::string> in_child(const std::function<void(const HandOver&)>& wo
         rethrow(message);
         if (message.contains("finished")) return out;
         out.push_back(message.at("line").get<std::string>());
+        if (taken) taken(out.back());
     }
 }
 

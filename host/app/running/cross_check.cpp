@@ -14,6 +14,7 @@
 
 #include "app/choose/request.hpp"
 #include "app/commands.hpp"
+#include "app/files/behaviour_file.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
 #include "app/screen/streams.hpp"
@@ -107,6 +108,7 @@ struct Checked {
 struct Other {
     std::string selector, name;
     std::optional<Oclgrind> oclgrind;  ///< nothing: a device like any other
+    Answers known{};
 };
 
 Other other_than(const model::Device& device, const RunOptions& options) {
@@ -132,7 +134,7 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     if (found.front().selector == device.selector)
         throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the device that is checked, " +
                                       cllab::quoted(device.name) + "; `cllab devices` shows what else is here");
-    return {found.front().selector, found.front().name, std::nullopt};
+    return {found.front().selector, found.front().name, std::nullopt, known_answers(options.dumps, found.front())};
 }
 
 class CrossCheck {
@@ -172,6 +174,8 @@ public:
             out.sentence = cllab::quoted(device_.name) + " and " + cllab::quoted(other_.name) +
                            " leave different results" + seen.at() + ": " + seen.about +
                            "; nothing says which of the two is right unless a reference does" +
+                           errors_of_functions(known_answers(options_.dumps, device_), other_.known,
+                                               names_in(seen.cell.variant->own ? seen.cell.variant->own->text : "")) +
                            (found.empty() ? "" : "; " + found);
         else
             out.sentence = "not checked by " + other_.name + seen.at() + ": " + seen.trouble + seen.about;

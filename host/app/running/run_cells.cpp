@@ -13,6 +13,7 @@
 #include "app/code/source_lines.hpp"
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
+#include "app/files/behaviour_file.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/processes/runner.hpp"
 #include "app/running/cross_check.hpp"
@@ -104,6 +105,7 @@ private:
     void run_on(const model::Device& device) {
         try {
             sides_.clear();
+            known_ = known_answers(plan_.options.dumps, device);
             for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
             runner_.run(plan_.request, device.selector, events_);
             if (plan_.paired) compare(device);
@@ -137,6 +139,11 @@ private:
             record.reason += "; sizes and values were guessed, which may be the cause";
         }
         say_doing("");
+        for (const auto& idle : idle_options(known_, record.build.options))
+            if (said_.insert(record.device.selector + idle).second) say(idle);
+        for (auto& warning : record.warnings)
+            if (model::is(warning, model::Warning::driver_group) && warning.find(" divides ") != std::string::npos)
+                warning += cost_of_small_groups(known_);
         sink_.take(record);
         baseline_.take(record, &cell);
         progress_.finished(record);
@@ -270,6 +277,8 @@ private:
     std::vector<std::vector<Pair>> pairs_;           ///< by device
     std::vector<report::LostDevice> lost_;
     DumpedCode dumped_;
+    Answers known_{};               ///< of the device that is measured
+    std::set<std::string> said_{};  ///< of its options
     bool adds_lines_ = false;
     const Events events_{
         [this](std::size_t, std::size_t, const model::Record& record, const char* phase) { begin(record, phase); },

@@ -138,13 +138,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                   confidence(line.finding), per_cycle_text(line), line.claim, line.finding.how});
     const auto grid = report::grid_of(std::move(columns), style);
     if (!found.empty()) out << '\n' << grid.header() << '\n';
-    std::string section;
-    for (std::size_t row = 0; row < found.size(); ++row) {
-        if (found[row].section != section)
-            out << '\n' << report::paint(found[row].section, report::Tone::strong, style.colour) << '\n';
-        section = found[row].section;
-        out << grid.row(row) << '\n';
-    }
+    print_sections(out, grid, mapped(found, &PageLine::section), style.colour);
     print_absent(out, absent, style);
     if (!grid.dropped().empty()) out << '\n';
     report::print_left_out(out, grid.dropped(), style);

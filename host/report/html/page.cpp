@@ -145,20 +145,37 @@ std::string Context::links(const std::vector<std::size_t>& cells, std::size_t mo
     return first_few(cells, most, [&](auto cell) { return link(cell, records()[cell].id); });
 }
 
-void write_page(std::ostream& out, const Page& page) {
-    const Context c(page);
-    const auto style = embedded("report/html/assets/page.css"), script = embedded("report/html/assets/page.js"),
-               d3 = embedded("d3.min.js");
-    const auto title = title_of(c);
+namespace {
+
+/// What every page begins with, up to the end of its title. `scripts`: the sources that its policy lets run.
+void write_head(std::ostream& out, const std::string& title, const std::string& scripts) {
+    const auto style = embedded("report/html/assets/page.css");
     out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
     out << fmt::format(R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {}; )",
                        source_hash(style));
-    out << fmt::format("script-src {}{}; img-src data:; base-uri 'none'; form-action 'none'\">\n", source_hash(script),
-                       d3.empty() ? "" : " " + source_hash(d3));
+    out << scripts << "img-src data:; base-uri 'none'; form-action 'none'\">\n";
     out << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n";
     out << fmt::format("<title>cllab: {0}</title>\n<style>{1}</style></head>\n<body>\n<header><h1>{0}</h1>\n",
                        text(title), style);
+}
+
+}  // namespace
+
+void write_table_page(std::ostream& out, const std::string& title, const std::vector<std::string>& remarks,
+                      const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows) {
+    write_head(out, title, "");
+    for (const auto& remark : remarks) out << "<p>" << text(remark) << "</p>\n";
+    out << "</header>\n<main>\n<table>" << head_of(mapped(columns, [](const auto& one) { return text(one); })) << "\n";
+    for (const auto& row : rows) out << "<tr>" << join(row, "", cell) << "</tr>\n";
+    out << "</table>\n</main></body></html>\n";
+}
+
+void write_page(std::ostream& out, const Page& page) {
+    const Context c(page);
+    const auto script = embedded("report/html/assets/page.js"), d3 = embedded("d3.min.js");
+    write_head(out, title_of(c),
+               fmt::format("script-src {}{}; ", source_hash(script), d3.empty() ? "" : " " + source_hash(d3)));
     out << "<nav aria-label=\"parts of the page\">";
     for (const auto& part : page_parts)
         if (part.is_there(c)) out << fmt::format("<a href=\"#{}\">{}</a> ", part.id, part.name);

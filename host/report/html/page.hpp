@@ -108,6 +108,10 @@ struct Page {
 
 void write_page(std::ostream& out, const Page& page);
 
+/// A page with a table of text alone, below `remarks`.
+void write_table_page(std::ostream& out, const std::string& title, const std::vector<std::string>& remarks,
+                      const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows);
+
 /// By family: the axes on which its records differ.
 std::map<std::string, std::set<std::string>> varying_axes(const std::vector<model::Record>& records);
 

@@ -17,9 +17,10 @@ constexpr std::string_view gap = "  ";
 constexpr double widest_common_range = 1e3;
 
 std::size_t width_of(const Column& column) {
-    std::size_t width = display_width(column.title);
+    std::size_t width = 0;
     for (const auto& cell : column.cells) width = std::max(width, display_width(cell));
-    return width;
+    if (column.most > 0) width = std::min(width, column.most);
+    return std::max(width, display_width(column.title));
 }
 
 /// What the column takes of a line.
@@ -255,12 +256,26 @@ std::string Grid::header() const {
 }
 
 std::string Grid::row(std::size_t i) const {
-    const auto text = line(columns_, widths_, colour_, [i](const Column& c) {
-        return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i));
-    });
+    std::size_t height = 1;
+    std::string text;
+    for (std::size_t l = 0; l < height; ++l)
+        text += (l > 0 ? "\n" : "") + line(columns_, widths_, colour_, [&](const Column& c) {
+                    const auto lines =
+                        c.most == 0 ? std::vector{c.cells.at(i)} : split(wrap(c.cells.at(i), "", c.most), '\n');
+                    height = std::max(height, lines.size() - (c.most > 0));
+                    return std::pair(l < lines.size() ? lines[l] : "", c.tones.empty() ? Tone::plain : c.tones.at(i));
+                });
     if (above_.empty()) return text;
     const auto names = names_of(i);
     return (i > 0 && names == names_of(i - 1) ? "" : names) + gap.data() + text;
+}
+
+void print_sections(std::ostream& out, const Grid& grid, const std::vector<std::string>& sections, bool colour) {
+    for (std::size_t row = 0; row < sections.size(); ++row) {
+        if (row == 0 || sections[row] != sections[row - 1])
+            out << '\n' << paint(sections[row], Tone::strong, colour) << '\n';
+        out << grid.row(row) << '\n';
+    }
 }
 
 std::string Grid::names_of(std::size_t row) const {

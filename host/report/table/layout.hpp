@@ -30,7 +30,8 @@ struct Column {
     std::vector<std::string> cells{};  ///< one a row
     std::vector<Tone> tones{};         ///< one a row, or none at all
     Names names = Names::nothing;
-    std::string key{};  ///< what it is called where it is left out or asked for; empty: the title
+    std::string key{};     ///< what it is called where it is left out or asked for; empty: the title
+    std::size_t most = 0;  ///< cells that are wider are wrapped; 0: none is
 };
 
 /// A cell for each of the columns.
@@ -74,7 +75,8 @@ public:
     /// Keys of the columns taken away, in their order.
     const std::vector<std::string>& dropped() const { return dropped_; }
     std::string header() const;
-    /// With the names that stand above the row, where they are not those of the row before.
+    /// With the names that stand above the row, where they are not those of the row before. Several lines where a cell
+    /// is wrapped.
     std::string row(std::size_t i) const;
 
 private:
@@ -86,6 +88,9 @@ private:
     std::size_t width_;
     bool colour_;
 };
+
+/// The rows of the grid, each below the heading of its section where that is another one than the row's before.
+void print_sections(std::ostream& out, const Grid& grid, const std::vector<std::string>& sections, bool colour);
 
 /// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word is
 /// broken, a longer path gets its own line.

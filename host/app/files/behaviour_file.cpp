@@ -1,0 +1,75 @@
+#include "app/files/behaviour_file.hpp"
+
+#include "app/files/profile_file.hpp"
+#include "app/screen/streams.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "inspect/tools/dump.hpp"
+#include "json/read.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::app {
+namespace {
+
+std::filesystem::path root_of(const std::filesystem::path& dumps) { return dumps.empty() ? profiles_folder() : dumps; }
+
+}  // namespace
+
+nlohmann::ordered_json identity_of(const model::Device& device) {
+    return {{"name", device.name},
+            {"platform", device.platform},
+            {"identity", device.identity},
+            {"driver", device.driver},
+            {"device_version", device.device_version}};
+}
+
+Answers known_answers(const std::filesystem::path& dumps, const model::Device& device) {
+    const auto path = inspect::device_folder(root_of(dumps), device, run::this_host().name) / "behaviour.json";
+    std::error_code unknown;
+    if (std::filesystem::exists(path, unknown)) try {
+            const auto kept = parse_json<nlohmann::ordered_json>(profile_text(path));
+            if (kept.at("device") == identity_of(device)) return nlohmann::json(kept.at("answers")).get<Answers>();
+        } catch (const std::exception& e) {
+            say("'" + path.string() + "' is not what `cllab behaviour` writes: " + e.what() + "; it is ignored");
+        }
+    return {};
+}
+
+void keep_answers(const std::filesystem::path& dumps, const model::Device& device, Answers answers) {
+    answers.merge(known_answers(dumps, device));
+    const nlohmann::ordered_json kept{{"device", identity_of(device)}, {"answers", nlohmann::json(answers)}};
+    const auto folder = inspect::claim_device_folder(root_of(dumps), device, run::this_host().name);
+    write_profile(folder / "behaviour.json", json_text(kept, 2) + "\n");
+}
+
+std::set<std::string> idle_options(const Answers& known, const std::string& options) {
+    std::set<std::string> out;
+    for (const auto& [name, answer] : known) {
+        const auto option = join(split(name.substr(name.find('-') + 1), ';'), " ");
+        if (name.starts_with("compile.option.-") && answer.text.starts_with("same") &&
+            (" " + options + " ").find(" -" + option + " ") != std::string::npos)
+            out.insert("-" + option + " changes nothing on this device: `cllab behaviour` found the " + answer.text +
+                       " with it");
+    }
+    return out;
+}
+
+std::string cost_of_small_groups(const Answers& known) {
+    const auto found = known.find("launch.prime");
+    if (found == known.end() || found->second.measured.empty() || found->second.measured[1] < 1.1) return {};
+    return "; on this device 1,000,003 items, a prime, take " + format_significant(found->second.measured[0], 3) +
+           " times as long as 1,000,192 (`cllab behaviour`)";
+}
+
+std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
+    std::string out;
+    for (const auto& name : names) {
+        const auto one = here.find("ulp.plain." + name), other = there.find("ulp.plain." + name);
+        if (one == here.end() || other == there.end()) continue;
+        out += "; " + name + "() is off by up to " + one->second.text + " ulp on the one and " + other->second.text +
+               " on the other (`cllab behaviour`), which is no error";
+    }
+    return out;
+}
+
+}  // namespace cllab::app
