@@ -48,7 +48,6 @@ void name_limit(const Record& record, Explanation& out) {
 Explanation explain(const Record& record, const Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
-    add_modelled(with_counted_work(record), limits, out);
     name_limit(record, out);
     return out;
 }

@@ -204,7 +204,6 @@ int run_why(const WhyOptions& asked) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
-    request.settings.core_models = true;
     request.settings.limits = profiles_of(invocation, devices);
     choice.say_defaults(request.left_out);
     outputs.open();
