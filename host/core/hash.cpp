@@ -1,6 +1,5 @@
 #include "core/hash.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>

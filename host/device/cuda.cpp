@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "model/registry.hpp"
 
 namespace cllab::device {

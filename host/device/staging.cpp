@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
@@ -9,20 +10,6 @@
 #include "device/session.hpp"
 
 namespace cllab::device {
-namespace {
-
-// model::poison, word by word: SplitMix64 of the word's place.
-const char* const poison_source =
-    "kernel void lab_poison(global ulong* out, ulong start, ulong count) {\n"
-    "    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {\n"
-    "        ulong x = start + (i + 1) * 0x9E3779B97F4A7C15UL;\n"
-    "        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9UL;\n"
-    "        x = (x ^ (x >> 27)) * 0x94D049BB133111EBUL;\n"
-    "        out[i] = x ^ (x >> 31);\n"
-    "    }\n"
-    "}\n";
-
-}  // namespace
 
 Staging::Staging(Session& session) : session_(session) {
     for (auto& piece : pieces_) {
@@ -73,7 +60,7 @@ void Staging::download(const cl::Buffer& from, std::span<std::byte> data) {
 }
 
 PoisonKernel::PoisonKernel(Session& session) : session_(session) {
-    const auto built = build(session, poison_source, "");
+    const auto built = build(session, std::string(embedded("device/poison.cl")), "");
     if (!built.ok)
         throw Error(Blame::result, "the kernel that makes poison does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_poison");

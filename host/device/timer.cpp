@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/clock.hpp"
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
@@ -14,13 +15,6 @@ namespace cllab::device {
 namespace {
 
 double event_seconds(const Stamps& s) { return s.end >= s.start ? static_cast<double>(s.end - s.start) * 1e-9 : 0; }
-
-const char* const source =
-    "kernel void lab_chain(global uint* out, int trips, uint seed) {\n"
-    "    uint x = seed;\n"
-    "    for (int i = 0; i < trips; ++i) x = (x ^ (x >> 7)) * 1664525u + 1013904223u;\n"
-    "    if (get_global_id(0) == 0) out[0] = x;\n"
-    "}\n";
 
 }  // namespace
 
@@ -184,7 +178,7 @@ TimerAudit audit_timer(Session& session) {
 }
 
 Chain::Chain(Session& session) : queue_(session.queue()) {
-    const auto built = build(session, source, "");
+    const auto built = build(session, std::string(embedded("device/chain.cl")), "");
     if (!built.ok)
         throw Error(Blame::result, "the chain of integer steps does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_chain");

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/bounds.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/bounds.hpp"
 

@@ -135,8 +135,5 @@ double items_at_a_time(const Record& record);
 /// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
 /// 0: not known.
 double passes_of_hot_block(const Record& record);
-/// What models of processors say of the hot block of a record with_counted_work(), or why they say nothing; nothing at
-/// all where nobody asked them.
-void add_modelled(const Record& record, const Limits& limits, Explanation& out);
 
 }  // namespace cllab::explain

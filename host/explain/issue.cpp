@@ -1,6 +1,5 @@
 // Instructions: those that a CPU executes, by the code that its samples lie in, at the rate at which its cores take
-// them; those that a profiler counted on a GPU, and its busiest pipe; and what models of processors say of the hot
-// block.
+// them; those that a profiler counted on a GPU, and its busiest pipe.
 #include <algorithm>
 
 #include "core/table.hpp"
@@ -155,12 +154,6 @@ void bound_by_counters(const Record& record, const Limits& limits, Explanation& 
                           peak->id});
 }
 
-/// "4", "3.5 to 4".
-std::string range_text(double low, double high) {
-    const auto first = format_significant(low, 3), last = format_significant(high, 3);
-    return first == last ? first : first + " to " + last;
-}
-
 }  // namespace
 
 const Hot* sampled_code(const Record& record) {
@@ -206,38 +199,6 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
     }
     if (has_counts(record) && record.work.instructions <= 0) return bound_by_operations(record, limits, out);
     bound_by_bytes(record, limits, out);
-}
-
-void add_modelled(const Record& record, const Limits& limits, Explanation& out) {
-    if (!record.hot || !record.hot->models) return;
-    const auto& models = *record.hot->models;
-    const auto* clock = limits.find("fma.clock");
-    const auto* block = record.hot->hottest();
-    const double passes = passes_of_hot_block(record);
-    if (models.processors.empty())
-        out.unmodelled = models.reason;
-    else if (passes <= 0)
-        out.unmodelled = "how often the hot block runs is not known";
-    else if (!clock)
-        out.unmodelled = "the profile has no clock";
-    if (!out.unmodelled.empty()) return;
-    const double parallel = parallel_of(record, limits);
-    const double share = available_share(record, parallel), cores = share * parallel,
-                 a_cycle = passes / (cores * clock->value);
-    const auto range = [&](double CoreModel::*cycles) {
-        const auto [low, high] = std::ranges::minmax_element(models.processors, {}, cycles);
-        return std::pair(*low.*cycles, *high.*cycles);
-    };
-    const auto [ports_low, ports_high] = range(&CoreModel::ports);
-    const auto [low, high] = range(&CoreModel::cycles);
-    out.modelled = ModelledTime{
-        a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
-        models.by + " of " + join(models.processors, ", ", [](const auto& m) { return m.processor; }) + ": " +
-            format_exact(block->instructions) + " instructions of the hot block in " +
-            range_text(ports_low, ports_high) + " cycles by issue and ports, and in " + range_text(low, high) +
-            " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) + " times on " +
-            (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) + (parallel > 1 ? " cores" : " core") +
-            " at " + format_rate(clock->value, "Hz")};
 }
 
 }  // namespace cllab::explain

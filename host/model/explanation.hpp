@@ -49,14 +49,6 @@ struct PeakAgain {
     bool of_profile = true;          ///< `before` is by the profile
 };
 
-/// Times of the hot block predicted by processor models (llvm-mca), as part of the cell's time. Independent of this
-/// device's measured peaks.
-struct ModelledTime {
-    double ports_low = 0, ports_high = 0;    ///< seconds, by the models that say least and most: issue and ports alone
-    double cycles_low = 0, cycles_high = 0;  ///< with dependencies, within a pass and from one to the next
-    std::string how;                         ///< "llvm-mca-15: 14 instructions in 3.5 to 4 cycles, …"
-};
-
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
@@ -71,8 +63,6 @@ struct Explanation {
     std::vector<PeakAgain> again;  ///< in the order measured
     /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
     double first_seconds = 0;
-    std::optional<ModelledTime> modelled;
-    std::string unmodelled;  ///< why not, where it was asked for
 
     /// Says why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }

@@ -214,20 +214,6 @@ void fields(V& v, T& l) {
     v.always("instructions", l.instructions);
 }
 
-template <class V, Maybe_const<CoreModel> T>
-void fields(V& v, T& m) {
-    v.always("processor", m.processor, {.schema = "name"});
-    v.always("ports", m.ports, {.schema = "amount"});
-    v.always("cycles", m.cycles, {.schema = "amount"});
-}
-
-template <class V, Maybe_const<CoreModels> T>
-void fields(V& v, T& m) {
-    v.if_set("by", m.by, {"The program asked.", "name"});
-    v.if_set("reason", m.reason, {"Why there are none.", "name"});
-    v.if_set("processors", m.processors);
-}
-
 template <class V, Maybe_const<Hot> T>
 void fields(V& v, T& h) {
     const bool sampled = h.executed == 0 && !h.method.empty();
@@ -247,9 +233,6 @@ void fields(V& v, T& h) {
          "pass."});
     v.if_set("loops", h.loops,
              {"Loops around these blocks; own is without inner loops, instructions are of its own body."});
-    v.when(true, "models", h.models,
-           {"Cycles of one pass through the block with the most samples, by models of processors: ports is what issue "
-            "and ports take at least, cycles with its dependencies. `cllab why` asks for them."});
 }
 
 template <class V, Maybe_const<HostInfo> T>

@@ -47,20 +47,6 @@ struct HotLoop {
     unsigned instructions = 0;  ///< of its own body, without that of inner loops
 };
 
-/// Cycles of one pass through a block by a model of a processor, with everything that it loads in the first level.
-struct CoreModel {
-    std::string processor;  ///< "icelake-server"
-    double ports = 0;       ///< at least, by the ports and the width of issue: whatever waits for whatever
-    double cycles = 0;      ///< of one pass after the other, with its dependencies
-};
-
-/// llvm-mca's predictions for the block with the most samples.
-struct CoreModels {
-    std::string by;  ///< "llvm-mca-15"; empty where there is none
-    std::vector<CoreModel> processors;
-    std::string reason;  ///< why there are none; empty otherwise
-};
-
 struct Hot {
     static constexpr const char *sampled = "sampled", *counted = "counted", *accounted = "accounted",
                                 *unknown = "unknown";
@@ -75,7 +61,6 @@ struct Hot {
     std::string code;                           ///< title of the listing: which of a driver's functions ran
     std::vector<HotBlock> blocks;               ///< largest share first; those with less than 0.5 % are left out
     std::vector<HotLoop> loops;                 ///< of these blocks, by their own share, most first
-    std::optional<CoreModels> models;           ///< nothing: nobody asked
 
     bool known() const { return evidence != unknown; }
     const HotBlock* hottest() const { return known() && !blocks.empty() ? &blocks.front() : nullptr; }

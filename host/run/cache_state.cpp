@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/embedded.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
@@ -16,24 +17,6 @@ namespace {
 // Enough for a set of 1 MiB and a last level of 1 GiB. Each costs a kernel, buffers with guards and a verification,
 // some 0.3 ms.
 constexpr double most_sets = 4096;
-
-// Filled first: the host gives one page of zeros for all memory that nobody wrote, and that fits in any cache.
-const char* const source =
-    "kernel void lab_flush_fill(global uint4* memory, ulong count) {\n"
-    "    for (ulong i = get_global_id(0); i < count; i += get_global_size(0))\n"
-    "        memory[i] = ((uint4)((uint)i) ^ (uint4)(1, 2, 3, 4)) * 2654435761u;\n"
-    "}\n"
-    "kernel void lab_flush(global const uint4* memory, global uint4* sums, ulong count, ulong apart, ulong step, ulong "
-    "trips) {\n"
-    "    ulong i = get_global_id(0) * apart;\n"
-    "    uint4 sum = (uint4)(0);\n"
-    "    for (ulong trip = 0; trip < trips; ++trip) {\n"
-    "        sum += memory[i];\n"
-    "        i += step;\n"
-    "        if (i >= count) i -= count;\n"
-    "    }\n"
-    "    sums[get_global_id(0)] = sum;\n"
-    "}\n";
 
 constexpr Entry<Cache, const char*> cache_names[] = {
     {Cache::hot, "hot"}, {Cache::cold, "cold"}, {Cache::rotate, "rotate"}};
@@ -86,7 +69,7 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     if (bytes > room)
         throw Unsupported("'cold' needs a buffer of " + format_bytes(bytes) +
                           " to displace the last level; the device allocates " + format_bytes(room) + " at once");
-    const auto built = device::build(session, source, "");
+    const auto built = device::build(session, std::string(embedded("run/flush.cl")), "");
     if (!built.ok)
         throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
     items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;

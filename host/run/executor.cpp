@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
 #include "core/phases.hpp"
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/dump.hpp"
 
@@ -16,6 +17,104 @@ namespace {
 void share_out(const Phases& shared, Cells& cells) {
     for (const auto& [phase, seconds] : shared)
         for (auto& cell : cells) cell.state->record.phases[phase] += seconds / static_cast<double>(cells.size());
+}
+
+/// What the comparisons of one run have in common.
+struct Running {
+    device::Session& session;
+    Instruments& instruments;
+    const RunRequest& request;
+    const std::set<CellNumber>& finished;
+    FinishQueue& finish_queue;
+    const Events& events;
+    std::size_t prepared = 0;  ///< cells
+};
+
+/// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
+/// against like.
+void treat_data_alike(Cells& cells) {
+    const auto one = std::ranges::find_if(cells, [](const auto& c) { return c.state->fresh_data; });
+    if (one == cells.end()) return;
+    for (auto& cell : cells)
+        cell.sampling->begin_with_fresh_data("cllab restores the inputs before each timed operation, as for '" +
+                                             one->state->cell.id + "', whose time depends on it");
+}
+
+void refer(const Running& run, Cells& cells) {
+    if (cells.empty()) return;
+    const double seconds = run.instruments.reference().take();
+    const auto clocks = run.session.clocks();
+    for (auto& cell : cells) {
+        cell.sampling->reference(seconds);
+        if (clocks) cell.state->clocks(*clocks);
+    }
+}
+
+/// Of a screening, ends the cells that take more than twice as long as the fastest.
+void cut_slow(const Running& run, const Cells& cells, std::vector<std::size_t>& active) {
+    double fastest = run.request.settings.fastest_seconds;
+    for (const auto& cell : cells)
+        if (const double typical = cell.sampling->typical_seconds(); typical > 0)
+            fastest = fastest > 0 ? std::min(fastest, typical) : typical;
+    if (fastest <= 0) return;
+    for (const auto i : active) cells[i].sampling->cut(fastest);
+    std::erase_if(active, [&](std::size_t i) { return !cells[i].sampling->lacks_samples(); });
+}
+
+/// Samples the cells of comparison `number` until each knows its time or has no more to spend; the yardsticks that were
+/// begun are sampled between.
+void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
+    auto& yardsticks = run.instruments.yardsticks();
+    treat_data_alike(cells);
+    // Round by round, so that drift hits every cell of the comparison alike.
+    auto active = places_in(cells);
+    refer(run, cells);
+    for (unsigned round = 0; !active.empty() && !run.events.cancelled(); ++round) {
+        std::erase_if(active, [&](std::size_t i) {
+            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
+            return !cells[i].sampling->sample(round);
+        });
+        constexpr unsigned first_samples = 3;
+        if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(run, cells, active);
+        // ABBA: who goes first, and after whom, evens out.
+        std::ranges::reverse(active);
+        yardsticks.sample();
+        // Between rounds, so that what is set aside is whole rounds of every cell.
+        if (active.empty() || run.instruments.reference().due()) refer(run, cells);
+        // The last reference may have taken away what seemed enough.
+        if (active.empty()) active = places_where(cells, [](const auto& c) { return c.sampling->lacks_samples(); });
+    }
+    while (!run.events.cancelled() && yardsticks.sample()) {
+    }
+    // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
+    for (const auto i : active) cells[i].sampling->stop_early();
+}
+
+/// Those of one arrangement, for as long as the settings say.
+/// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
+void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random) {
+    constexpr unsigned least = 6, few = 2;
+    auto turns = places_in(cells);
+    treat_data_alike(cells);
+    refer(run, cells);
+    const auto start = Clock::now();
+    for (unsigned round = 0;; ++round) {
+        const double spent = seconds_since(start) / static_cast<double>(cells.size());
+        if (run.events.cancelled()) break;
+        if (round % 2 == 0) {
+            if (round >= least && spent >= run.request.settings.sampling_seconds) break;
+            if (round >= few && spent >= 4 * run.request.settings.sampling_seconds) break;
+            std::ranges::shuffle(turns, random);
+        } else {
+            std::ranges::reverse(turns);
+        }
+        for (const auto i : turns) {
+            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
+            if (!cells[i].sampling->sample_of_arrangement(round)) return;
+        }
+        if (run.instruments.reference().due()) refer(run, cells);
+    }
+    refer(run, cells);
 }
 
 class GroupRun {
@@ -260,94 +359,6 @@ std::filesystem::path dump_folder(const std::filesystem::path& root, const model
     auto out = inspect::claim_device_folder(root, device, host) / cell.id;
     if (!cell.label.empty()) out /= folder_name(cell.label);
     return out;
-}
-
-namespace {
-
-/// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
-/// against like.
-void treat_data_alike(Cells& cells) {
-    const auto one = std::ranges::find_if(cells, [](const auto& c) { return c.state->fresh_data; });
-    if (one == cells.end()) return;
-    for (auto& cell : cells)
-        cell.sampling->begin_with_fresh_data("cllab restores the inputs before each timed operation, as for '" +
-                                             one->state->cell.id + "', whose time depends on it");
-}
-
-void refer(const Running& run, Cells& cells) {
-    if (cells.empty()) return;
-    const double seconds = run.instruments.reference().take();
-    const auto clocks = run.session.clocks();
-    for (auto& cell : cells) {
-        cell.sampling->reference(seconds);
-        if (clocks) cell.state->clocks(*clocks);
-    }
-}
-
-/// Of a screening, ends the cells that take more than twice as long as the fastest.
-void cut_slow(const Running& run, const Cells& cells, std::vector<std::size_t>& active) {
-    double fastest = run.request.settings.fastest_seconds;
-    for (const auto& cell : cells)
-        if (const double typical = cell.sampling->typical_seconds(); typical > 0)
-            fastest = fastest > 0 ? std::min(fastest, typical) : typical;
-    if (fastest <= 0) return;
-    for (const auto i : active) cells[i].sampling->cut(fastest);
-    std::erase_if(active, [&](std::size_t i) { return !cells[i].sampling->lacks_samples(); });
-}
-
-}  // namespace
-
-void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
-    auto& yardsticks = run.instruments.yardsticks();
-    treat_data_alike(cells);
-    // Round by round, so that drift hits every cell of the comparison alike.
-    auto active = places_in(cells);
-    refer(run, cells);
-    for (unsigned round = 0; !active.empty() && !run.events.cancelled(); ++round) {
-        std::erase_if(active, [&](std::size_t i) {
-            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
-            return !cells[i].sampling->sample(round);
-        });
-        constexpr unsigned first_samples = 3;
-        if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(run, cells, active);
-        // ABBA: who goes first, and after whom, evens out.
-        std::ranges::reverse(active);
-        yardsticks.sample();
-        // Between rounds, so that what is set aside is whole rounds of every cell.
-        if (active.empty() || run.instruments.reference().due()) refer(run, cells);
-        // The last reference may have taken away what seemed enough.
-        if (active.empty()) active = places_where(cells, [](const auto& c) { return c.sampling->lacks_samples(); });
-    }
-    while (!run.events.cancelled() && yardsticks.sample()) {
-    }
-    // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
-    for (const auto i : active) cells[i].sampling->stop_early();
-}
-
-/// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
-void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random) {
-    constexpr unsigned least = 6, few = 2;
-    auto turns = places_in(cells);
-    treat_data_alike(cells);
-    refer(run, cells);
-    const auto start = Clock::now();
-    for (unsigned round = 0;; ++round) {
-        const double spent = seconds_since(start) / static_cast<double>(cells.size());
-        if (run.events.cancelled()) break;
-        if (round % 2 == 0) {
-            if (round >= least && spent >= run.request.settings.sampling_seconds) break;
-            if (round >= few && spent >= 4 * run.request.settings.sampling_seconds) break;
-            std::ranges::shuffle(turns, random);
-        } else {
-            std::ranges::reverse(turns);
-        }
-        for (const auto i : turns) {
-            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
-            if (!cells[i].sampling->sample_of_arrangement(round)) return;
-        }
-        if (run.instruments.reference().due()) refer(run, cells);
-    }
-    refer(run, cells);
 }
 
 }  // namespace cllab::run

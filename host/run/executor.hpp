@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/random.hpp"
 #include "device/session.hpp"
 #include "run/cell/cell_sampling.hpp"
 #include "run/instruments.hpp"
@@ -126,22 +125,5 @@ private:
     std::deque<Waiting> waiting_;
     double on_host_ = 0, on_device_ = 0;
 };
-
-/// What the comparisons of one run have in common.
-struct Running {
-    device::Session& session;
-    Instruments& instruments;
-    const RunRequest& request;
-    const std::set<CellNumber>& finished;
-    FinishQueue& finish_queue;
-    const Events& events;
-    std::size_t prepared = 0;  ///< cells
-};
-
-/// Samples the cells of comparison `number` until each knows its time or has no more to spend; the yardsticks that were
-/// begun are sampled between.
-void sample_until_known(const Running& run, std::size_t number, Cells& cells);
-/// Those of one arrangement, for as long as the settings say.
-void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random);
 
 }  // namespace cllab::run

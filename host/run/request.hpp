@@ -54,7 +54,6 @@ struct Settings {
     /// Nothing: the run decides.
     std::optional<bool> fresh_data;
     double hot_seconds = 0;     ///< of the launches in which it is sampled which code runs; 0: none
-    bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
     double tool_seconds = 30;   ///< of all disassemblers of a cell together
     bool small_groups = false;  ///< each work-group is one item
     Cache cache = Cache::hot;   ///< state of the caches before each operation, the yardstick's included
@@ -93,8 +92,7 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, alone, fastest_seconds, ends, fresh_data, hot_seconds, core_models,         \
-        tool_seconds, small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge,     \
+        run, arrangement, goes_on, screening, alone, fastest_seconds, ends, fresh_data, hot_seconds, tool_seconds, small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge,     \
         name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };

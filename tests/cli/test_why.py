@@ -269,30 +269,6 @@ class Why(LabTest):
         self.assertEqual(len(line["contradictions"]), 2)
         self.assertIn("contradiction: 65.5 kB are declared", page)
 
-    def test_models_of_processors_are_a_range_beside_the_bounds(self):
-        # In front of any that is installed, since no version is newer: ports take four cycles of one model and six of the others, which are one.
-        tool = self.folder / "llvm-mca-22"
-        tool.write_text("#!/bin/sh\ncase $* in *=skylake\\ *) model='1 4 5';; *) model='2 6 7';; esac\nset -- $model\n"
-                        'echo "{\\"CodeRegions\\":[{\\"SummaryView\\":{\\"Iterations\\":1,\\"BlockRThroughput\\":$2,\\"TotalCycles\\":$3}}],'
-                        '\\"TargetInfo\\":{\\"Resources\\":[$1]}}"\n')
-        tool.chmod(0o755)
-        self.profile([*FAST, figure("fma.clock", "clock", "Hz", 1e9)])
-        for _ in range(5):  # other programs may have most of the samples
-            page, line = self.why(env=self.environment(PATH=f"{self.folder}:{os.environ['PATH']}"))
-            if "modelled" in line:
-                break
-        models = self.explained()[0]["hot"]["models"]
-        if "modelled" not in line:  # another instruction set, no permission to sample
-            self.assertIn(f"models of processors ({line['unmodelled']})", page)
-            self.skipTest(line["unmodelled"])
-        self.assertEqual((models["by"], [(m["ports"], m["cycles"]) for m in models["processors"]]), ("llvm-mca-22", [(4, 5), (6, 7)]))
-        ports, cycles = line["modelled"]["ports"], line["modelled"]["cycles"]
-        self.assertAlmostEqual(ports["high"] / ports["low"], 6 / 4)
-        self.assertAlmostEqual(cycles["low"] / ports["low"], 5 / 4)
-        self.assertIn("port throughput (llvm-mca)", page)
-        self.assertIn("in 4.00 to 6.00 cycles by issue and ports", page)
-        self.assertEqual(line["limit"], "not explained")
-
     def test_records_with_their_lines_are_reported(self):
         self.profile(FAST)
         self.why()

@@ -87,7 +87,7 @@ std::string code_only(const std::string& text) {
 /// not, and neither do the threads of the native loops, which hold no data.
 std::string kept_between_calls(const std::string& code) {
     static const std::regex object(
-        R"re(\b(static|thread_local)\s+(?!const\b|constexpr\b|Team team;)[^;{}()=]*[\s>&*]\w+\s*[;{=])re");
+        R"re(\b(static|thread_local)\s+(?!const\b|constexpr\b|std::map<unsigned, Team> teams;)[^;{}()=]*[\s>&*]\w+\s*[;{=])re");
     std::smatch match;
     return std::regex_search(code, match, object) ? match.str() : std::string();
 }

@@ -114,7 +114,6 @@ inline model::Record whole() {
     r.native = model::NativeInfo{2, "GCC 12.2.0", "AVX2"};
     r.build.elsewhere = {"tile.h"};
     r.code.fingerprint = "0123";
-    r.hot->models = model::CoreModels{"llvm-mca-15", {{"skylake", 3.5, 4}}, "another reason"};
     return r;
 }
 

@@ -20,6 +20,43 @@
 namespace cllab::app {
 namespace {
 
+/// Explanations as lines of JSON, and as blocks below the heading of their device where standard output is free.
+class WhyPage {
+public:
+    explicit WhyPage(Sink& sink) : sink_(sink) {}
+    /// `utc`: of the profile.
+    void add(const model::Record& record, const model::Explanation& explanation, const std::string& utc);
+    /// A last paragraph.
+    void end(const std::string& text) const;
+
+private:
+    Sink& sink_;
+    report::TableStyle style_{wants_colour(), page_width()};
+    std::string device_;
+};
+
+void WhyPage::add(const model::Record& record, const model::Explanation& explanation, const std::string& utc) {
+    sink_.line(report::explanation_json(record, explanation));
+    if (sink_.uses_stdout()) return;
+    if (const auto key = model::device_key(record); key != device_) {
+        results() << (device_.empty() ? "" : "\n") << report::explanation_heading(record, utc, style_);
+        device_ = key;
+    }
+    results() << '\n' << report::explanation_text(record, explanation, style_);
+    results().flush();
+}
+
+void WhyPage::end(const std::string& text) const {
+    if (!text.empty() && !sink_.uses_stdout()) results() << '\n' << report::fit(text + "\n", style_.text_width());
+}
+
+/// Throws Error(usage): the device has no profile, and what to do.
+[[noreturn]] void no_profile(const std::string& dumps, const model::Device& device, const std::string& remedy) {
+    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                  profile_path(dumps, device).string() +
+                                  "', and without a profile there is no peak to compare with; " + remedy);
+}
+
 /// The command that makes the profile that is missing, as it is typed.
 std::string profile_command(const WhyOptions& invocation, const model::Device& device) {
     return "cllab profile --device " + device.selector +
@@ -173,6 +210,57 @@ int explain_devices(const Asked& asked, const std::vector<model::Device>& device
     throw;
 }
 
+/// What a record says of its device; what only a driver says is not known.
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
+}
+
+/// Whether a pattern of `why` names a file of records: its name ends in .jsonl or .json.
+bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
+
+/// `why FILE.jsonl`: what limited cells that were measured before, against the profiles below --dumps, each device's
+/// own. What `cllab ncu` counted of a cell takes the place of what the cell declares.
+int why_of_records(const WhyOptions& invocation) {
+    if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
+        other != invocation.patterns.end())
+        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
+                                      "' beside a file of records");
+    Outputs outputs(invocation);
+    const auto joined = read_records(invocation.patterns);
+    const auto& records = joined.records();
+    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
+    std::map<std::string, model::Limits> limits;  // by the device's key
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        if (limits.count(key)) continue;
+        const auto device = device_of(record);
+        auto found = read_profiles(invocation.dumps, {device});
+        if (found.empty()) no_profile(invocation.dumps, device, "--dumps says where it is");
+        limits[key] = std::move(found.begin()->second);
+    }
+    outputs.open();
+    Sink sink(outputs.json(), nullptr);
+    WhyPage page(sink);
+    for (const auto& record : records) {
+        const auto& of_device = limits.at(model::device_key(record));
+        auto explanation = explain::explain(record, of_device);
+        explanation.advice = explain::advice(record, explanation, of_device);
+        page.add(record, explanation, of_device.utc);
+    }
+    return 0;
+}
+
 int run_why(const WhyOptions& asked) {
     if (std::ranges::any_of(asked.patterns, names_records)) return why_of_records(asked);
     const Timings timings;
@@ -205,7 +293,6 @@ int run_why(const WhyOptions& asked) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
-    request.settings.core_models = true;
     request.settings.limits = profiles_of(invocation, devices);
     choice.say_defaults(request.left_out);
     outputs.open();
@@ -244,79 +331,6 @@ Rows<WhyOptions> why_rows() {
 Command why_command() {
     return make_command<WhyOptions>(
         manual_of("why"), why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
-}
-
-namespace {
-
-/// What a record says of its device; what only a driver says is not known.
-model::Device device_of(const model::Record& record) {
-    model::Device out;
-    out.selector = record.device.selector;
-    out.platform = record.device.platform;
-    out.name = record.device.name;
-    out.vendor = record.device.vendor;
-    out.driver = record.device.driver;
-    out.identity = record.device.identity;
-    out.last_level_bytes = record.device.last_level_bytes;
-    out.compute_units = 0;
-    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
-        if (record.device.type == model::name(type)) out.type = type;
-    return out;
-}
-
-}  // namespace
-
-bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
-
-int why_of_records(const WhyOptions& invocation) {
-    if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
-        other != invocation.patterns.end())
-        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
-                                      "' beside a file of records");
-    Outputs outputs(invocation);
-    const auto joined = read_records(invocation.patterns);
-    const auto& records = joined.records();
-    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
-    std::map<std::string, model::Limits> limits;  // by the device's key
-    for (const auto& record : records) {
-        const auto key = model::device_key(record);
-        if (limits.count(key)) continue;
-        const auto device = device_of(record);
-        auto found = read_profiles(invocation.dumps, {device});
-        if (found.empty()) no_profile(invocation.dumps, device, "--dumps says where it is");
-        limits[key] = std::move(found.begin()->second);
-    }
-    outputs.open();
-    Sink sink(outputs.json(), nullptr);
-    WhyPage page(sink);
-    for (const auto& record : records) {
-        const auto& of_device = limits.at(model::device_key(record));
-        auto explanation = explain::explain(record, of_device);
-        explanation.advice = explain::advice(record, explanation, of_device);
-        page.add(record, explanation, of_device.utc);
-    }
-    return 0;
-}
-
-void no_profile(const std::string& dumps, const model::Device& device, const std::string& remedy) {
-    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
-                                  profile_path(dumps, device).string() +
-                                  "', and without a profile there is no peak to compare with; " + remedy);
-}
-
-void WhyPage::add(const model::Record& record, const model::Explanation& explanation, const std::string& utc) {
-    sink_.line(report::explanation_json(record, explanation));
-    if (sink_.uses_stdout()) return;
-    if (const auto key = model::device_key(record); key != device_) {
-        results() << (device_.empty() ? "" : "\n") << report::explanation_heading(record, utc, style_);
-        device_ = key;
-    }
-    results() << '\n' << report::explanation_text(record, explanation, style_);
-    results().flush();
-}
-
-void WhyPage::end(const std::string& text) const {
-    if (!text.empty() && !sink_.uses_stdout()) results() << '\n' << report::fit(text + "\n", style_.text_width());
 }
 
 model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {

@@ -32,13 +32,21 @@ namespace fs = std::filesystem;
 
 std::string system_message() { return std::strerror(errno); }
 
+/// One sample of 0..most as grey, rounded; colour as luma with the weights 77, 150 and 29 of 256, cut.
+std::byte to_grey(std::uint64_t sample, std::uint64_t most) {
+    return static_cast<std::byte>((sample * 255 + most / 2) / most);
+}
+std::byte to_luma(const std::uint64_t (&rgb)[3], std::uint64_t most) {
+    return static_cast<std::byte>((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) * 255 / (most * 256));
+}
+
 bool is_netpbm(const std::string& bytes) {
     return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) &&
            std::isspace(static_cast<unsigned char>(bytes[2]));
 }
 
 /// By the first bytes, whatever follows them.
-bool is_image(const std::string& bytes) { return is_netpbm(bytes) || is_png(bytes); }
+bool is_image(const std::string& bytes) { return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
 /// The whole file. A pipe is fine, so the size is not asked for beforehand.
 std::string read_file(const fs::path& path) {
@@ -145,74 +153,6 @@ private:
     std::uint64_t most_ = 0;  // 0 until the header is read
 };
 
-model::Loaded load_png(const fs::path& path, const std::string& bytes) {
-    GreyImage image;
-    const auto wrong = read_png(bytes, image, [&](std::size_t width, std::size_t height, std::size_t each) {
-        require_memory(path, width, height, each);
-    });
-    if (!wrong.empty()) refuse(path, wrong);
-    return {path.string(), image.width, image.height, std::make_shared<const model::Bytes>(std::move(image.grey))};
-}
-
-/// The bytes of a PNG file. The limit is below that of libpng for a picture in memory.
-std::string png(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
-    constexpr std::size_t limit = std::size_t{1} << 30;
-    if (grey.size() + height > limit)
-        throw Error(Blame::usage, "output file '" + path.string() + "' would have " + std::to_string(width) + "x" +
-                                      std::to_string(height) +
-                                      " pixels, above the PNG writer's limit of 1 GiB; name it .pgm");
-    return write_png(width, height, grey);
-}
-
-}  // namespace
-
-model::Loaded load_grey(const fs::path& path) {
-    try {
-        const auto bytes = read_file(path);
-        if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
-        return load_png(path, bytes);
-    } catch (const std::bad_alloc&) {
-        refuse(path, "does not fit in memory");
-    }
-}
-
-void require_savable(const fs::path& path) {
-    const auto extension = lower(path.extension().string());
-    if (extension != ".png" && extension != ".pgm")
-        throw Error(Blame::usage, "output file '" + path.string() + "' must end in .png or .pgm");
-    const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-        throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + system_message());
-}
-
-void save_grey(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
-    if (width == 0 || height == 0 || grey.size() / width != height || grey.size() % width != 0)
-        throw std::invalid_argument("save_grey: the bytes given are not width*height");
-    require_savable(path);
-    const bool pgm = lower(path.extension().string()) == ".pgm";
-    const auto head = pgm ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
-                          : png(path, width, height, grey);
-
-    const auto target = link_target(path);
-    auto beside = target;
-    beside += "." + std::to_string(getpid()) + ".part";
-    errno = 0;
-    std::ofstream out(beside, std::ios::binary);
-    out << head;
-    if (pgm) out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
-    out.close();  // a full disk may show only here
-    auto failure = out ? std::string() : system_message();
-    std::error_code ignored;
-    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old))
-        fs::permissions(beside, old.permissions(), ignored);
-    if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
-    if (failure.empty()) return;
-    fs::remove(beside, ignored);
-    throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
-}
-
-namespace {
-
 /// libpng reports errors by longjmp, which may pass no C++ object: each step is a function that has none.
 class Png {
 public:
@@ -294,8 +234,8 @@ private:
     int colour_ = 0;
 };
 
-/// Palette index past the end as a sentence, or empty.
-std::string convert(const Png& png, const std::byte* row, std::byte* grey) {
+/// Grey of a row of pixels.
+void convert(const fs::path& path, const Png& png, const std::byte* row, std::byte* grey) {
     const auto sample = [&](std::size_t i) -> std::uint64_t {
         if (png.depth < 16) return std::to_integer<std::uint64_t>(row[i]);
         return std::to_integer<std::uint64_t>(row[2 * i]) << 8 | std::to_integer<std::uint64_t>(row[2 * i + 1]);
@@ -305,8 +245,8 @@ std::string convert(const Png& png, const std::byte* row, std::byte* grey) {
         if (png.has_palette()) {
             const auto index = sample(x);
             if (index >= static_cast<std::uint64_t>(png.colours))
-                return "has a pixel of colour " + std::to_string(index) + ", but its palette has only " +
-                       std::to_string(png.colours);
+                refuse(path, "has a pixel of colour " + std::to_string(index) + ", but its palette has only " +
+                                 std::to_string(png.colours));
             const auto& c = png.palette[index];
             grey[x] = to_luma({c.red, c.green, c.blue}, 255);
         } else if (png.channels() == 3) {
@@ -315,47 +255,42 @@ std::string convert(const Png& png, const std::byte* row, std::byte* grey) {
             grey[x] = to_grey(sample(x), most);
         }
     }
-    return {};
 }
 
-}  // namespace
-
-std::byte to_grey(std::uint64_t sample, std::uint64_t most) {
-    return static_cast<std::byte>((sample * 255 + most / 2) / most);
-}
-
-std::byte to_luma(const std::uint64_t (&rgb)[3], std::uint64_t most) {
-    return static_cast<std::byte>((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) * 255 / (most * 256));
-}
-
-bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
-
-std::string read_png(std::string_view bytes, GreyImage& image,
-                     const std::function<void(std::size_t, std::size_t, std::size_t)>& room) {
+/// Every checksum, every row, every palette index must be right. Alpha and gamma are ignored.
+model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     Png png(bytes);
-    const auto damaged = [&] { return "cannot be read as PNG: " + png.failure(); };
-    if (!png.begin()) return damaged();
-    image.width = png.width(), image.height = png.height();
+    const auto require = [&](bool read) {
+        if (!read) refuse(path, "cannot be read as PNG: " + png.failure());
+    };
+    require(png.begin());
+    const auto width = png.width(), height = png.height();
     // Deflate packs 1032 bytes into one at the most, so a header's word is worth no more memory than that.
-    if ((png.packed_row_bytes + 1) > bytes.size() * 1032 / image.height)
-        return "is cut short: its header claims " + std::to_string(image.width) + "x" + std::to_string(image.height) +
-               " pixels, but the file has only " + std::to_string(bytes.size()) + " bytes";
+    if ((png.packed_row_bytes + 1) > bytes.size() * 1032 / height)
+        refuse(path, "is cut short: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
+                         " pixels, but the file has only " + std::to_string(bytes.size()) + " bytes");
     // The rows of an interlaced picture come in several passes, each over all of it.
     const bool interlaced = png.passes > 1;
-    room(image.width, image.height, 1 + (interlaced ? std::max<std::size_t>(1, png.row_bytes / image.width) : 0));
-    image.grey.resize(image.width * image.height);
-    std::vector<std::byte> rows(png.row_bytes * (interlaced ? image.height : 1));
+    require_memory(path, width, height, 1 + (interlaced ? std::max<std::size_t>(1, png.row_bytes / width) : 0));
+    model::Bytes grey(width * height);
+    std::vector<std::byte> rows(png.row_bytes * (interlaced ? height : 1));
     for (int pass = 0; pass < png.passes; ++pass)
-        for (std::size_t y = 0; y < image.height; ++y) {
+        for (std::size_t y = 0; y < height; ++y) {
             auto* row = rows.data() + (interlaced ? y * png.row_bytes : 0);
-            if (!png.row(row)) return damaged();
-            if (pass + 1 < png.passes) continue;
-            if (auto wrong = convert(png, row, image.grey.data() + y * image.width); !wrong.empty()) return wrong;
+            require(png.row(row));
+            if (pass + 1 == png.passes) convert(path, png, row, grey.data() + y * width);
         }
-    return png.end() ? std::string{} : damaged();
+    require(png.end());
+    return {path.string(), width, height, std::make_shared<const model::Bytes>(std::move(grey))};
 }
 
-std::string write_png(std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+/// The bytes of a PNG file. The limit is below that of libpng for a picture in memory.
+std::string png_of(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    constexpr std::size_t limit = std::size_t{1} << 30;
+    if (grey.size() + height > limit)
+        throw Error(Blame::usage, "output file '" + path.string() + "' would have " + std::to_string(width) + "x" +
+                                      std::to_string(height) +
+                                      " pixels, above the PNG writer's limit of 1 GiB; name it .pgm");
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     image.width = static_cast<png_uint_32>(width);
@@ -366,6 +301,53 @@ std::string write_png(std::size_t width, std::size_t height, std::span<const std
     if (!png_image_write_to_memory(&image, out.data(), &size, 0, grey.data(), 0, nullptr)) throw std::bad_alloc();
     out.resize(size);
     return out;
+}
+
+}  // namespace
+
+model::Loaded load_grey(const fs::path& path) {
+    try {
+        const auto bytes = read_file(path);
+        if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
+        return load_png(path, bytes);
+    } catch (const std::bad_alloc&) {
+        refuse(path, "does not fit in memory");
+    }
+}
+
+void require_savable(const fs::path& path) {
+    const auto extension = lower(path.extension().string());
+    if (extension != ".png" && extension != ".pgm")
+        throw Error(Blame::usage, "output file '" + path.string() + "' must end in .png or .pgm");
+    const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + system_message());
+}
+
+void save_grey(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    if (width == 0 || height == 0 || grey.size() / width != height || grey.size() % width != 0)
+        throw std::invalid_argument("save_grey: the bytes given are not width*height");
+    require_savable(path);
+    const bool pgm = lower(path.extension().string()) == ".pgm";
+    const auto head = pgm ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
+                          : png_of(path, width, height, grey);
+
+    const auto target = link_target(path);
+    auto beside = target;
+    beside += "." + std::to_string(getpid()) + ".part";
+    errno = 0;
+    std::ofstream out(beside, std::ios::binary);
+    out << head;
+    if (pgm) out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
+    out.close();  // a full disk may show only here
+    auto failure = out ? std::string() : system_message();
+    std::error_code ignored;
+    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old))
+        fs::permissions(beside, old.permissions(), ignored);
+    if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
+    if (failure.empty()) return;
+    fs::remove(beside, ignored);
+    throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
 }
 
 }  // namespace cllab::app

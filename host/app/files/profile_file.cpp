@@ -101,12 +101,28 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     return out;
 }
 
-}  // namespace
-
+struct ProfileSize {
+    std::string driver;
+    std::size_t figures = 0;
+};
+/// What the text of a profile has. Throws as limits_from().
 ProfileSize figures_of_profile(const std::string& text) {
     auto profile = parsed(text);
     return {text_of(profile["device"], "driver"), profile["figures"].size()};
 }
+
+/// The text of a profile's file. Throws Error(usage) with what follows the file's name ("cannot be read: …").
+std::string profile_text(const std::filesystem::path& path) {
+    if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
+    std::ifstream file(path, std::ios::binary);
+    std::string text(most_json_bytes + 1, '\0');  // more is refused
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
+    return text;
+}
+
+}  // namespace
 
 model::Limits limits_from(const std::string& text) {
     auto profile = parsed(text);
@@ -165,16 +181,6 @@ std::string more_figures(const std::filesystem::path& path, const std::string& p
     } catch (const Error&) {
         return {};
     }
-}
-
-std::string profile_text(const std::filesystem::path& path) {
-    if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
-    std::ifstream file(path, std::ios::binary);
-    std::string text(most_json_bytes + 1, '\0');  // more is refused
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
-    return text;
 }
 
 std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,

@@ -22,13 +22,6 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
 /// Empty: it is not, or there is none that can be read.
 std::string more_figures(const std::filesystem::path& path, const std::string& profile);
 
-struct ProfileSize {
-    std::string driver;
-    std::size_t figures = 0;
-};
-/// What the text of a profile has. Throws as limits_from().
-ProfileSize figures_of_profile(const std::string& text);
-
 /// The limits in the text of a profile of this device. Throws Error(usage) with one sentence that follows the file's
 /// name when the text is no profile ("is damaged at byte 17"), of an older lab, or of another device, driver or
 /// platform.
@@ -37,9 +30,6 @@ model::Limits limits_from(const std::string& text, const model::Device& device);
 /// The limits in the text of a profile of a device that need not be here. Throws as the other, and where the profile
 /// does not say how many units the device has.
 model::Limits limits_from(const std::string& text);
-
-/// The text of a profile's file. Throws Error(usage) with what follows the file's name ("cannot be read: …").
-std::string profile_text(const std::filesystem::path& path);
 
 /// The limits of each device that has a profile below `dumps`, by selector. A file that cannot be used is named in one
 /// sentence on standard error and left out.

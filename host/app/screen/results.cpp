@@ -9,7 +9,6 @@
 #include "app/screen/streams.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 #include "model/registry.hpp"

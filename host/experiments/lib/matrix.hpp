@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/half.hpp"
-#include "core/text.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/setups.hpp"
 #include "model/device.hpp"

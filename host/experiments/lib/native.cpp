@@ -1,9 +1,11 @@
 #include "experiments/lib/native.hpp"
 
-#include <condition_variable>
+#include <barrier>
+#include <functional>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace cllab::model::native {
 namespace {
@@ -85,64 +87,41 @@ std::string compiler() {
 /// when first asked for, so that a child process that was forked before has its own.
 class Team {
 public:
-    ~Team() {
-        {
-            const std::lock_guard lock(mutex_);
-            stop_ = true;
-        }
-        wake_.notify_all();
-        for (auto& thread : threads_) thread.join();
+    explicit Team(unsigned threads) : all_(threads) {
+        for (unsigned number = 1; number < threads; ++number) threads_.emplace_back([this, number] { serve(number); });
     }
-    /// work(0) to work(count - 1), each on a thread of its own; work(0) on the caller's.
-    void run(unsigned count, const std::function<void(unsigned)>& work) {
-        {
-            const std::lock_guard lock(mutex_);
-            while (threads_.size() + 1 < count)
-                threads_.emplace_back([this, number = static_cast<unsigned>(threads_.size()) + 1, seen = round_] {
-                    serve(number, seen);
-                });
-            work_ = &work;
-            count_ = count;
-            busy_ = count - 1;
-            ++round_;
-        }
-        if (count > 1) wake_.notify_all();
+    ~Team() {
+        work_ = nullptr;
+        all_.arrive_and_wait();
+    }
+    /// work(0) to work(threads - 1), each on a thread of its own; work(0) on the caller's.
+    void run(const std::function<void(unsigned)>& work) {
+        work_ = &work;
+        all_.arrive_and_wait();
         work(0);
-        std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return busy_ == 0; });
+        all_.arrive_and_wait();
     }
 
 private:
-    void serve(unsigned number, std::uint64_t seen) {
-        std::unique_lock lock(mutex_);
-        for (;;) {
-            wake_.wait(lock, [&] { return stop_ || round_ != seen; });
-            if (stop_) return;
-            seen = round_;
-            if (number >= count_) continue;
-            const auto& work = *work_;
-            lock.unlock();
-            work(number);
-            lock.lock();
-            if (--busy_ == 0) done_.notify_one();
+    void serve(unsigned number) {
+        for (all_.arrive_and_wait(); work_; all_.arrive_and_wait()) {
+            (*work_)(number);
+            all_.arrive_and_wait();
         }
     }
 
-    std::mutex mutex_;
-    std::condition_variable wake_, done_;
-    std::vector<std::thread> threads_;
+    std::barrier<> all_;
     const std::function<void(unsigned)>* work_ = nullptr;
-    unsigned count_ = 0, busy_ = 0;
-    std::uint64_t round_ = 0;
-    bool stop_ = false;
+    std::vector<std::jthread> threads_;
 };
 
 /// work(first, last) on equal parts of 0 .. count.
 template <typename Work>
 void share(std::size_t count, unsigned threads, const Work& work) {
     if (threads <= 1) return work(std::size_t{0}, count);
-    static Team team;
-    team.run(threads, [&](unsigned t) { work(count * t / threads, count * (t + 1) / threads); });
+    static std::map<unsigned, Team> teams;
+    auto& team = teams.try_emplace(threads, threads).first->second;
+    team.run([&](unsigned t) { work(count * t / threads, count * (t + 1) / threads); });
 }
 
 /// Writes the region of dst and nothing else.

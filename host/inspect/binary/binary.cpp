@@ -205,6 +205,9 @@ std::vector<std::string> all_names(ByteSpan binary) {
     }
 }
 
+/// True when the first four bytes are the ELF magic number.
+bool has_elf_magic(ByteSpan file) { return load<std::uint32_t>(file, 0) == 0x464c457fu; }
+
 }  // namespace
 
 Kind recognise(ByteSpan binary) {
@@ -356,8 +359,6 @@ const Named* named_in(const std::vector<Named>& list, std::string_view name) {
 const ElfSection* Elf::section(std::string_view name) const { return named_in(sections, name); }
 
 const ElfSymbol* Elf::symbol(std::string_view name) const { return named_in(symbols, name); }
-
-bool has_elf_magic(ByteSpan file) { return load<std::uint32_t>(file, 0) == 0x464c457fu; }
 
 std::optional<Elf> read_elf(ByteSpan file) {
     if (!has_elf_magic(file)) return std::nullopt;

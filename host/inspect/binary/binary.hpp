@@ -101,9 +101,6 @@ struct Elf {
     const ElfSymbol* symbol(std::string_view name) const;
 };
 
-/// True when the first four bytes are the ELF magic number.
-bool has_elf_magic(ByteSpan file);
-
 /// Nothing when the header is not that of a little-endian ELF file. Sections and symbols that cannot be read are left
 /// out, so a truncated file still tells its machine. The result points into `file`.
 std::optional<Elf> read_elf(ByteSpan file);

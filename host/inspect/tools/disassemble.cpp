@@ -34,6 +34,22 @@ std::string own_function(const Listing& listing, const std::string& kernel) {
     return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
 }
 
+/// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
+/// `function` is empty or not there).
+Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
+    const auto elf = read_elf(file);
+    if (!elf)
+        return {"machine code", nullptr, {}, "no disassembly: the machine code is not a readable ELF file", function};
+    const bool x86 = elf->machine == 62 || elf->machine == 3;
+    std::vector<std::string> arguments{"-d", "--no-show-raw-insn"};
+    if (x86) arguments.insert(arguments.end(), {"-M", "intel"});
+    Listing listing = run_on_file({"machine code", x86 ? &isa::x86 : &isa::host, {}, {}, function},
+                                  {{llvm_names("llvm-objdump"), arguments}, {{"objdump"}, arguments}}, "program.so",
+                                  file, needs("host machine code", "objdump or llvm-objdump", "binutils"));
+    listing.text = cut_function(without_file_line(listing.text), function);
+    return listing;
+}
+
 Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                              const std::string& ran) {
     const auto loaded = loaded_objects();
@@ -104,20 +120,6 @@ std::string note_of(Kind kind) {
 }
 
 }  // namespace
-
-Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
-    const auto elf = read_elf(file);
-    if (!elf)
-        return {"machine code", nullptr, {}, "no disassembly: the machine code is not a readable ELF file", function};
-    const bool x86 = elf->machine == 62 || elf->machine == 3;
-    std::vector<std::string> arguments{"-d", "--no-show-raw-insn"};
-    if (x86) arguments.insert(arguments.end(), {"-M", "intel"});
-    Listing listing = run_on_file({"machine code", x86 ? &isa::x86 : &isa::host, {}, {}, function},
-                                  {{llvm_names("llvm-objdump"), arguments}, {{"objdump"}, arguments}}, "program.so",
-                                  file, needs("host machine code", "objdump or llvm-objdump", "binutils"));
-    listing.text = cut_function(without_file_line(listing.text), function);
-    return listing;
-}
 
 Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                         const DisassembleOptions& options) {

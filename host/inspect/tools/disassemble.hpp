@@ -33,9 +33,9 @@ struct Part {
 };
 
 struct DisassembleOptions {
-    std::string target{};   ///< processor the code is for, "sm_90"; empty: what the binary says
-    std::string made_by{};  ///< what made text that did not come from a driver, for its label
-    bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+    std::string target{};           ///< processor the code is for, "sm_90"; empty: what the binary says
+    std::string made_by{};          ///< what made text that did not come from a driver, for its label
+    bool own_make = false;          ///< the binary was compiled in this process just now, so it is not damaged
     std::filesystem::path ptxas{};  ///< that assembles PTX; empty: the one that is here
     std::string ran{};  ///< PoCL: path in the container of the shared object that was seen running; empty: not known
     std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all tools together
@@ -53,10 +53,6 @@ struct Disassembly {
 /// Throws Error(environment) when a temporary file cannot be written.
 Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                         const DisassembleOptions& options = {});
-
-/// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
-/// `function` is empty or not there).
-Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 
 /// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged
 /// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/lane_type.hpp"

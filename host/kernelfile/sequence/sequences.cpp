@@ -10,6 +10,15 @@
 namespace cllab::kernelfile {
 namespace {
 
+/// The buffer that an argument of a kernel in a sequence is, `arg src = partial` or `same:partial`; nothing for another
+/// value.
+std::optional<std::string> buffer_named(const ArgumentSpec& spec) {
+    if (spec.kind == ArgumentSpec::Kind::same) return spec.words.front();
+    if (spec.kind != ArgumentSpec::Kind::numbers || spec.numbers.size() != 1) return std::nullopt;
+    const auto& text = spec.numbers.front().text();
+    return is_name(text) ? std::optional(text) : std::nullopt;
+}
+
 using model::Parameter;
 
 constexpr std::size_t most_launches = 4096;
@@ -417,13 +426,6 @@ std::set<std::string> buffers_named(const Description& description) {
     for (const auto& [name, kernel] : description.kernels) add(kernel.second);
     for (const auto& line : description.sequences) add(line.scope);
     return out;
-}
-
-std::optional<std::string> buffer_named(const ArgumentSpec& spec) {
-    if (spec.kind == ArgumentSpec::Kind::same) return spec.words.front();
-    if (spec.kind != ArgumentSpec::Kind::numbers || spec.numbers.size() != 1) return std::nullopt;
-    const auto& text = spec.numbers.front().text();
-    return is_name(text) ? std::optional(text) : std::nullopt;
 }
 
 void KernelFiles::add_sequences(std::size_t build, const std::vector<model::KernelSignature>& kernels) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,10 +58,6 @@ private:
 
 /// Throws Error(usage) for kernels, aliases and sequences of the file that there are not.
 void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels);
-
-/// The buffer that an argument of a kernel in a sequence is, `arg src = partial` or `same:partial`; nothing for another
-/// value.
-std::optional<std::string> buffer_named(const ArgumentSpec& spec);
 
 /// All names that may be those of buffers in this way, and of those that arguments are parts of.
 std::set<std::string> buffers_named(const Description& description);

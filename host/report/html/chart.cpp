@@ -11,7 +11,6 @@
 
 #include "core/grouped.hpp"
 #include "core/table.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/table/curve.hpp"

@@ -2,7 +2,6 @@
 // loop of its machine code coloured by class, and the counts.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <ostream>
 #include <set>
 #include <span>

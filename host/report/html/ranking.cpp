@@ -1,11 +1,11 @@
 // The variants at one point on one device, fastest first: bars from zero with their intervals and times, how far each
 // is from the best, what limits it, and the density of its samples.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <ostream>
 #include <vector>
 
+#include "core/embedded.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
@@ -343,27 +343,6 @@ private:
     double y_ = picture_margin, left_ = 0, right_ = 0, tags_ = 0;  ///< where bars begin and end, and values end
 };
 
-/// Rules of plain colours: programs that draw SVG outside of a browser know no variables, and pass over what is for a
-/// dark screen.
-constexpr auto style_sheet = R"(<style>
-svg { color-scheme: light dark; }
-text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1f2328; white-space: pre; }
-.title { font-weight: bold; } .tick, .note { fill: #59636e; }
-.paper { fill: #ffffff; } .value { fill: #6aaed6; } .best { fill: #00785a; } .apart { fill: #c9ced4; }
-.tie { fill: #a9d6c5; stroke: #00785a; } .t-memory { fill: #b5d8f6; } .t-compute { fill: #8fd6b0; }
-.t-shared { fill: #fbf0a6; } .t-launch { fill: #c9a4e3; } .t-wrong { fill: #f6c9c4; }
-.t-none { fill: none; stroke: #59636e; stroke-dasharray: 2; }
-.rule { stroke: #d8dee4; } .interval { stroke: #1f2328; fill: none; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; } .tick, .note { fill: #9198a1; }
-  .paper { fill: #0d1117; } .value { fill: #2f74a3; } .best { fill: #2aa37f; } .apart { fill: #545d68; }
-  .tie { fill: #17503f; stroke: #2aa37f; } .t-memory { fill: #12507f; } .t-compute { fill: #0b4a37; }
-  .t-shared { fill: #6a5f12; } .t-launch { fill: #381c5c; } .t-wrong { fill: #6a201b; }
-  .t-none { stroke: #9198a1; } .rule { stroke: #30363d; } .interval { stroke: #e6edf3; }
-}
-</style>
-)";
-
 }  // namespace
 
 void write_ranked(std::ostream& out, const Page& page) {
@@ -382,7 +361,8 @@ void write_ranked(std::ostream& out, const Page& page) {
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",
                        number(picture_width), number(picture.height()))
         << "role=\"img\">\n<title>The kernels, fastest first</title>\n"
-        << style_sheet
+        << "<style>\n"
+        << embedded("report/html/assets/ranked.css") << "</style>\n"
         << fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", number(picture_width),
                        number(picture.height()))
         << picture.body() << "</svg>\n";

@@ -5,7 +5,6 @@
 #include <ostream>
 
 #include "core/grouped.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "json/read.hpp"
 #include "report/html/context.hpp"

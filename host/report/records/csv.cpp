@@ -29,6 +29,29 @@ std::string field(const std::string& text) {
     return out += '"';
 }
 
+/// Fields on one line, quoted where they must be.
+std::string csv_line(std::vector<std::string> fields) {
+    for (auto& text : fields) text = field(text);
+    return join(fields, ",");
+}
+
+/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
+std::string csv_text(const std::string& raw) {
+    const std::string text = printable(raw);
+    const auto first = text.find_first_not_of(' ');
+    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos
+               ? "'" + text
+               : text;
+}
+
+/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
+std::string csv_number(double value) {
+    if (!std::isfinite(value)) return {};
+    std::array<char, 32> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    return {buffer.data(), end.ptr};
+}
+
 struct MetricColumn {
     std::string_view metric, title;
 };
@@ -48,7 +71,7 @@ public:
 
     template <class T>
     void field(const char*, const T& member, const model::FieldRow& row) {
-        if constexpr (requires(Columns& c) { fields(c, member); })
+        if constexpr (requires(Columns & c) { fields(c, member); })
             fields(*this, member);
         else if constexpr (requires { text_of(member, row); })
             if (*row.title) put(row.title, row.now && there_ ? text_of(member, row) : std::string());
@@ -112,26 +135,6 @@ Columns columns_of(const model::Record& record) {
 }
 
 }  // namespace
-
-std::string csv_text(const std::string& raw) {
-    const std::string text = printable(raw);
-    const auto first = text.find_first_not_of(' ');
-    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos
-               ? "'" + text
-               : text;
-}
-
-std::string csv_number(double value) {
-    if (!std::isfinite(value)) return {};
-    std::array<char, 32> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    return {buffer.data(), end.ptr};
-}
-
-std::string csv_line(std::vector<std::string> fields) {
-    for (auto& text : fields) text = field(text);
-    return join(fields, ",");
-}
 
 std::string csv_header() { return csv_line(columns_of({}).titles); }
 

@@ -17,11 +17,4 @@ using Lines = std::function<void(const std::string&)>;
 /// CSV with a row for each sample and a column for each axis, point_<axis>. Cells without samples have no row.
 void write_long_csv(const std::vector<model::Record>& records, const Lines& out);
 
-/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
-std::string csv_text(const std::string& raw);
-/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
-std::string csv_number(double value);
-/// Fields on one line, quoted where they must be.
-std::string csv_line(std::vector<std::string> fields);
-
 }  // namespace cllab::report

@@ -150,12 +150,13 @@ auto loops_of(const Comparison& comparison) {
     return out;
 }
 
-}  // namespace
-
+/// A number of the inner loop, as `CodeInfo::loop` names it; empty where it is not known.
 std::string in_loop(const Record& record, const std::string& what) {
     const auto found = record.code.loop.find(what);
     return found == record.code.loop.end() ? std::string() : std::to_string(found->second);
 }
+
+}  // namespace
 
 std::string loop_text(const Record& record) {
     return record.code.loop.contains("v") ? "v " + in_loop(record, "v") + ", s " + in_loop(record, "s")

@@ -50,9 +50,7 @@ void print_left_out(std::ostream& out, const std::vector<std::string>& dropped, 
 /// Header, rows, and what was left out.
 void print_grid(std::ostream& out, const std::vector<Column>& columns, const TableStyle& style);
 
-/// A number of the inner loop, as `CodeInfo::loop` names it; empty where it is not known.
-std::string in_loop(const model::Record& record, const std::string& what);
-/// Its instructions: "v 12, s 3", or "15" where they are of one kind.
+/// Instructions of the inner loop: "v 12, s 3", or "15" where they are of one kind.
 std::string loop_text(const model::Record& record);
 
 /// Axes on which the rows differ; the others are said once, above them.

@@ -47,11 +47,6 @@ std::string seconds_text(const Bound& b) {
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
 }
 
-std::string range_text(double low, double high) {
-    const auto first = format_seconds(low), last = format_seconds(high);
-    return first == last ? first : first + " to " + last;
-}
-
 /// What the peak is now and was in the profile, and which of them the bounds rest on.
 std::string again_text(const model::PeakAgain& p) {
     if (p.before <= 0) return p.name + ": " + quantity(p.now, p.unit) + " now; " + p.note;
@@ -59,7 +54,7 @@ std::string again_text(const model::PeakAgain& p) {
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
-/// A line for each bound, for what none explains, and for what models of processors say.
+/// A line for each bound, and for what none explains.
 std::string bounds_text(const Explanation& e, const model::Timing& time, const TableStyle& style) {
     std::vector<Column> columns(5);  // mark, part, name, time, and what it rests on
     columns[1].right = true;
@@ -77,12 +72,6 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
             e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
     if (e.limit != Limit::impossible)
         row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
-    if (const auto& m = e.modelled) {
-        row("~", m->ports_low / time.median, "port throughput (llvm-mca)", range_text(m->ports_low, m->ports_high),
-            m->how);
-        row("~", m->cycles_low / time.median, "with dependencies (llvm-mca)", range_text(m->cycles_low, m->cycles_high),
-            "");
-    }
     const auto how = columns[4].cells;
     const Grid grid(std::move(columns), style.width, style.colour);
     // What a bound rests on stands below it where there is no room beside it.
@@ -170,7 +159,6 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
     std::vector<std::string> unknown;
     for (const auto& one : e.unbounded) add_once(unknown, one.first);
-    if (!e.unmodelled.empty()) unknown.push_back("models of processors (" + e.unmodelled + ")");
     return unknown.empty() ? out
                            : out + labelled("not bounded", join(unknown, ", ") + "; --json has the reasons", style);
 }
@@ -202,11 +190,6 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
                                {"how", b.how}});
     j["unbounded"] = Json::array();
     for (const auto& [what, why] : e.unbounded) j["unbounded"].push_back({{"what", what}, {"why", why}});
-    if (const auto& m = e.modelled)
-        j["modelled"] = {{"ports", {{"low", m->ports_low}, {"high", m->ports_high}}},
-                         {"cycles", {{"low", m->cycles_low}, {"high", m->cycles_high}}},
-                         {"how", m->how}};
-    if (!e.unmodelled.empty()) j["unmodelled"] = e.unmodelled;
     for (const auto& p : e.again) {
         j["again"].push_back({{"figure", p.figure}, {"before", p.before}, {"used", p.used}, {"note", p.note}});
         if (p.now > 0) j["again"].back()["now"] = p.now;

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "model/device.hpp"
 #include "model/explanation.hpp"
 #include "report/table/table.hpp"
 

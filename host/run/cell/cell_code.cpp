@@ -8,7 +8,6 @@
 #include "core/units.hpp"
 #include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/result.hpp"
 #include "model/work.hpp"
@@ -138,7 +137,6 @@ void find_hot_code(CellState& state, const inspect::Analysis& analysis) {
              !state.session.facts().is_cpu())
         record.hot = inspect::account(analysis, state.setup);
     if (record.hot) prefer_what_runs(record.code, *record.hot);
-    if (record.hot && state.settings.core_models) record.hot->models = inspect::core_models(analysis, *record.hot);
 }
 
 void write_dump(CellState& state, inspect::DumpRequest& request, const inspect::Analysis& analysis) {

@@ -104,61 +104,7 @@ void count_above(CellState& state) {
     }
 }
 
-void fill_record(CellState& state, Sampling& sampling) {
-    if (!fill_metrics(state, sampling)) return;
-    say_conditions(state, sampling);
-    sampling.measure_energy();
-    count_per_unit(state);
-    fill_parts(state, sampling);
-    observe(state);
-    if (state.record.status != model::Status::ok || !proved_after(state)) return;
-    if (!state.work_counted && !sampling.interrupted()) check_line(state, sampling.operations());
-    time_transfers(state);
-}
-
-}  // namespace
-
-void see_code(CellState& state) {
-    if (std::exchange(state.code_seen, true)) return;
-    state.guarded([&] { sample_hot_code(state); });
-    state.announce("dump");
-    state.guarded([&] { read_code(state); });
-}
-
-void finish(CellState& state, Sampling* sampling) {
-    see_code(state);
-    if (sampling && state.record.status == model::Status::ok) {
-        state.announce("verify again");
-        state.guarded([&] { fill_record(state, *sampling); });
-    }
-    if (state.record.status != model::Status::ok) return;
-    say_proof(state);
-    if (state.record.status != model::Status::ok) return;
-    say_errors(state);
-    count_above(state);
-}
-
-void finish_arrangement(CellState& state, Sampling& sampling) {
-    if (state.record.status != Status::ok || !state.subject) return;
-    state.guarded([&] {
-        if (!state.proved(state.subject->guard_damage())) return;
-        say_proof(state);
-        if (state.record.status != Status::ok) return;
-        sampling.keep_all();
-        sampling.conclude();
-        if (!state.record.time) return;
-        state.record.time->shared_memory = state.subject->shares_memory();
-        // That it is a difference, of which single samples may be negative.
-        if (state.setup.slope)
-            state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
-    });
-}
-
-// The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
-
-namespace {
-
-using namespace model;
+// --- The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
 
 void add(CellState& state, const std::string& metric, double value, const std::string& unit, Better better) {
     if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
@@ -280,8 +226,8 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                    "more samples no longer narrow the interval; look for other load on the device");
 }
 
-}  // namespace
-
+/// Fills the time and its metrics; false: the cell has none. A step indistinguishable from zero has a
+/// time and no rates.
 bool fill_metrics(CellState& state, Sampling& sampling) {
     sampling.conclude();
     if (!state.record.time) return state.fail(Status::timed_out, "interrupted before its first sample");
@@ -309,6 +255,7 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
     return true;
 }
 
+/// Fills the times of an operation's parts, of the gaps between them, and of the whole, from an event per command.
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
         if (state.settings.steps && !state.record.native && !state.subject->event_clock() &&
@@ -335,6 +282,7 @@ void time_transfers(CellState& state) {
     if (back > 0) add(state, "download", back, "s", Better::lower);
 }
 
+/// Records the largest errors that the tolerance allowed, over all checks.
 void say_errors(CellState& state) {
     const auto* errors = state.setup.errors.get();
     if (!errors) return;
@@ -343,11 +291,62 @@ void say_errors(CellState& state) {
     if (errors->of_floating_point()) add(state, "error_ulp", errors->ulp(), "ulp", Better::lower);
 }
 
+/// Adds the warnings that any cell with a time may have.
 void say_conditions(CellState& state, const Sampling& sampling) {
     say_rate(state);
     say_resolution(state);
     say_clock(state);
     say_disturbance(state, sampling);
+}
+
+void fill_record(CellState& state, Sampling& sampling) {
+    if (!fill_metrics(state, sampling)) return;
+    say_conditions(state, sampling);
+    sampling.measure_energy();
+    count_per_unit(state);
+    fill_parts(state, sampling);
+    observe(state);
+    if (state.record.status != model::Status::ok || !proved_after(state)) return;
+    if (!state.work_counted && !sampling.interrupted()) check_line(state, sampling.operations());
+    time_transfers(state);
+}
+
+}  // namespace
+
+void see_code(CellState& state) {
+    if (std::exchange(state.code_seen, true)) return;
+    state.guarded([&] { sample_hot_code(state); });
+    state.announce("dump");
+    state.guarded([&] { read_code(state); });
+}
+
+void finish(CellState& state, Sampling* sampling) {
+    see_code(state);
+    if (sampling && state.record.status == model::Status::ok) {
+        state.announce("verify again");
+        state.guarded([&] { fill_record(state, *sampling); });
+    }
+    if (state.record.status != model::Status::ok) return;
+    say_proof(state);
+    if (state.record.status != model::Status::ok) return;
+    say_errors(state);
+    count_above(state);
+}
+
+void finish_arrangement(CellState& state, Sampling& sampling) {
+    if (state.record.status != Status::ok || !state.subject) return;
+    state.guarded([&] {
+        if (!state.proved(state.subject->guard_damage())) return;
+        say_proof(state);
+        if (state.record.status != Status::ok) return;
+        sampling.keep_all();
+        sampling.conclude();
+        if (!state.record.time) return;
+        state.record.time->shared_memory = state.subject->shares_memory();
+        // That it is a difference, of which single samples may be negative.
+        if (state.setup.slope)
+            state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
+    });
 }
 
 }  // namespace cllab::run

@@ -99,21 +99,26 @@ public:
 private:
     struct Memory {
         std::string name;
-        device::GuardedBuffer buffer;
-        cl::Image2D image;  ///< of any dimensions
-        cl::Buffer pixels;  ///< that it is made of, if it is; no part of another buffer, which PoCL 3.1 does not take
+        std::size_t size_bytes = 0, guard = 0;  ///< guard: on each side
         bool is_image = false, read_back = false, poisoned = false;
-        std::size_t width = 0, height = 0, depth = 1, size_bytes = 0;
-        model::Bytes host;  ///< staging of what comes back
+        /// What an operation leaves there may be what the next one begins with, as a chase's place in its chain, and
+        /// means nothing beside other data.
+        bool keeps = false;
+        bool svm = false;
         model::ByStep by_step = model::ByStep::none;
-        cl::Buffer pinned;  ///< Transfer::pinned: the host's side of its transfer steps, mapped at
+        model::SharedBytes data{};  ///< at first only of what no kernel may write
+        device::GuardedBuffer buffer{};
+        cl::Image2D image{};  ///< of any dimensions
+        cl::Buffer pixels{};  ///< that it is made of, if it is; no part of another buffer, which PoCL 3.1 does not take
+        std::size_t width = 0, height = 0, depth = 1;
+        model::Bytes host{};  ///< staging of what comes back
+        cl::Buffer pinned{};  ///< Transfer::pinned: the host's side of its transfer steps, mapped at
         std::byte* pinned_at = nullptr;
-        bool sent_back = false;  ///< an Upload step sends what a Download step brings
-        cl::Event arrival;       ///< of that one
-        cl::Buffer original;     ///< with the data, where a Reset step puts it back
-        model::SharedBytes data;
+        bool sent_back = false;                     ///< an Upload step sends what a Download step brings
+        cl::Event arrival{};                        ///< of that one
+        cl::Buffer original{};                      ///< with the data, where a Reset step puts it back
         std::map<std::string, cl::Buffer> parts{};  ///< by name
-        model::SharedBytes loaded;                  ///< what the device's memory was last filled with
+        model::SharedBytes loaded{};                ///< what the device's memory was last filled with
     };
     struct BoundStep {
         model::Step step;
@@ -121,22 +126,11 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    /// input: what no kernel may write, and so must be the same for both that share it; anything else is written by
-    /// each. keeps: what an operation leaves there may be what the next one begins with, as a chase's place in its
-    /// chain, and means nothing beside other data.
-    struct BufferWanted {
-        std::string name;
-        std::size_t bytes = 0, guard = 0;
-        bool read_back = false, poisoned = false, keeps = false;
-        model::SharedBytes input = nullptr;
-        model::ByStep by_step = model::ByStep::none;
-        bool svm = false;
-    };
-
     void make_memory(const model::Setup& setup, const Operation* beside);
-    device::GuardedBuffer new_buffer(const BufferWanted& wanted, model::Pages pages);
-    /// Whether the buffer is one of `beside`.
-    bool make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, model::Pages pages);
+    device::GuardedBuffer new_buffer(const Memory& m, model::Pages pages);
+    /// Whether the buffer is one of `beside`: what no kernel may write must be the same for both that share it;
+    /// anything else is written by each.
+    bool make_buffer(Memory m, const Operation* beside, bool all_alike, model::Pages pages);
     void make_image_memory(const model::Image& image);
     /// Its arguments are of the same sizes, and what is only read is the same.
     bool is_alike(const model::Setup& setup) const;

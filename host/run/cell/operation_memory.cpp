@@ -2,7 +2,6 @@
 #include <set>
 
 #include "core/overloaded.hpp"
-#include "core/parallel.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
@@ -171,30 +170,27 @@ bool Operation::is_alike(const Setup& setup) const {
     });
 }
 
-device::GuardedBuffer Operation::new_buffer(const BufferWanted& wanted, Pages pages) {
-    if (fence_ != device::Fence::none) return device::GuardedBuffer(session_, wanted.bytes, fence_, wanted.name);
+device::GuardedBuffer Operation::new_buffer(const Memory& m, Pages pages) {
+    if (fence_ != device::Fence::none) return device::GuardedBuffer(session_, m.size_bytes, fence_, m.name);
     // A family asks for room by its data alone; what just fits may not fit between its guards.
     if (const auto most = session_.facts().max_alloc_bytes;
-        most > 0 && wanted.guard > 0 && wanted.bytes + 2 * wanted.guard > most)
-        throw Unsupported("buffer '" + wanted.name + "' needs " + format_bytes(wanted.bytes) + " and guards of " +
-                          format_bytes(wanted.guard) + " on both sides; the device allocates at most " +
-                          format_bytes(most) + " at once");
-    return device::GuardedBuffer(session_, wanted.bytes, wanted.guard, transfer_, pages, wanted.svm);
+        most > 0 && m.guard > 0 && m.size_bytes + 2 * m.guard > most)
+        throw Unsupported("buffer '" + m.name + "' needs " + format_bytes(m.size_bytes) + " and guards of " +
+                          format_bytes(m.guard) + " on both sides; the device allocates at most " + format_bytes(most) +
+                          " at once");
+    return device::GuardedBuffer(session_, m.size_bytes, m.guard, transfer_, pages, m.svm);
 }
 
-bool Operation::make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, Pages pages) {
-    const auto& [name, bytes, guard, read_back, poisoned, keeps, input, by_step, svm] = wanted;
-    if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
-    Memory m{.name = name, .read_back = read_back, .poisoned = poisoned, .size_bytes = bytes, .by_step = by_step};
-    const auto* other = beside && beside->memories_.count(name) ? &beside->memories_.at(name) : nullptr;
-    const bool shared = other && (all_alike || !keeps) && !other->is_image && other->size_bytes == bytes &&
-                        other->read_back == read_back && other->poisoned == poisoned &&
-                        (other->buffer.svm() != nullptr) == svm && beside->transfer_ == transfer_ &&
-                        (!input || (other->data && *other->data == *input));
-    m.buffer = shared ? other->buffer : new_buffer(wanted, pages);
-    if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
-    memories_[name] = std::move(m);
-    alias_[name] = name;
+bool Operation::make_buffer(Memory m, const Operation* beside, bool all_alike, Pages pages) {
+    if (m.size_bytes == 0) throw Error(Blame::result, "argument '" + m.name + "' has size 0");
+    const auto* other = beside && beside->memories_.count(m.name) ? &beside->memories_.at(m.name) : nullptr;
+    const bool shared = other && (all_alike || !m.keeps) && !other->is_image && other->size_bytes == m.size_bytes &&
+                        other->read_back == m.read_back && other->poisoned == m.poisoned && other->svm == m.svm &&
+                        beside->transfer_ == transfer_ && (!m.data || (other->data && *other->data == *m.data));
+    m.buffer = shared ? other->buffer : new_buffer(m, pages);
+    if (m.by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
+    alias_[m.name] = m.name;
+    memories_[m.name] = std::move(m);
     return shared;
 }
 
@@ -202,15 +198,15 @@ void Operation::make_image_memory(const Image& a) {
     const auto bytes = a.width * a.height * a.depth * a.format.bytes();
     const auto pixels = a.of_buffer ? cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes) : cl::Buffer();
     memories_[a.name] = {.name = a.name,
-                         .image = make_image(session_, a, pixels),
-                         .pixels = pixels,
+                         .size_bytes = bytes,
                          .is_image = true,
                          .read_back = a.comes_out(),
                          .poisoned = !a.data,
+                         .image = make_image(session_, a, pixels),
+                         .pixels = pixels,
                          .width = a.width,
                          .height = a.height,
-                         .depth = a.depth,
-                         .size_bytes = bytes};
+                         .depth = a.depth};
     alias_[a.name] = a.name;
 }
 
@@ -219,20 +215,20 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     const bool all_alike = beside && beside->is_alike(setup);
     // A simulator sees what is read outside; beside a guard it would not.
     const bool simulated = session_.facts().implementation == Implementation::oclgrind;
-    const auto buffer = [&](BufferWanted wanted) {
-        wanted.svm = std::ranges::count(setup.svm, wanted.name) > 0;
-        shared += make_buffer(wanted, beside, all_alike, setup.pages) ? 1 : 0;
+    const auto buffer = [&](Memory m) {
+        m.svm = std::ranges::count(setup.svm, m.name) > 0;
+        shared += make_buffer(std::move(m), beside, all_alike, setup.pages) ? 1 : 0;
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{[&](const Input& a) {
                                   buffer({.name = a.name,
-                                          .bytes = a.data.size(),
+                                          .size_bytes = a.data.size(),
                                           .guard = simulated ? 0 : guard_of(0),
-                                          .input = a.data});
+                                          .data = a.data});
                               },
                               [&](const Output& a) {
                                   buffer({.name = a.name,
-                                          .bytes = a.size_bytes,
+                                          .size_bytes = a.size_bytes,
                                           .guard = guard_of(a.row_bytes),
                                           .read_back = true,
                                           .poisoned = true,
@@ -240,7 +236,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                               },
                               [&](const InOut& a) {
                                   buffer({.name = a.name,
-                                          .bytes = a.data.size(),
+                                          .size_bytes = a.data.size(),
                                           .guard = guard_of(a.row_bytes),
                                           .read_back = true,
                                           .poisoned = a.by_step == ByStep::up,
@@ -249,7 +245,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                               },
                               [&](const Scratch& a) {
                                   buffer({.name = a.name,
-                                          .bytes = a.size_bytes,
+                                          .size_bytes = a.size_bytes,
                                           .guard = guard_of(a.row_bytes),
                                           .poisoned = true,
                                           .keeps = true});
