@@ -92,8 +92,8 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, alone, fastest_seconds, ends, fresh_data, hot_seconds, tool_seconds, small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge,     \
-        name_limit
+        run, arrangement, goes_on, screening, alone, fastest_seconds, ends, fresh_data, hot_seconds, tool_seconds, \
+        small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, judge, name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };
     each(CLLAB_FIELDS);
