@@ -111,7 +111,8 @@ ProfileSize figures_of_profile(const std::string& text) {
     return {text_of(profile["device"], "driver"), profile["figures"].size()};
 }
 
-/// The text of a profile's file. Throws Error(usage) with what follows the file's name ("cannot be read: …").
+}  // namespace
+
 std::string profile_text(const std::filesystem::path& path) {
     if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
     std::ifstream file(path, std::ios::binary);
@@ -121,8 +122,6 @@ std::string profile_text(const std::filesystem::path& path) {
     if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
     return text;
 }
-
-}  // namespace
 
 model::Limits limits_from(const std::string& text) {
     auto profile = parsed(text);

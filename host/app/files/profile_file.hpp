@@ -31,6 +31,9 @@ model::Limits limits_from(const std::string& text, const model::Device& device);
 /// does not say how many units the device has.
 model::Limits limits_from(const std::string& text);
 
+/// The text of a profile's file. Throws Error(usage) with what follows the file's name ("cannot be read: …").
+std::string profile_text(const std::filesystem::path& path);
+
 /// The limits of each device that has a profile below `dumps`, by selector. A file that cannot be used is named in one
 /// sentence on standard error and left out.
 std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
