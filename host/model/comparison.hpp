@@ -59,7 +59,7 @@ struct Arrangement {
 };
 
 /// Which side of a comparison is built once more and takes turns with itself.
-enum class Control { left, right, both };
+enum class Control { left, both };
 
 struct Comparison {
     std::string left, right;                                 ///< ids of the variants

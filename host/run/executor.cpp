@@ -51,8 +51,8 @@ void refer(const Running& run, Cells& cells) {
 }
 
 /// Of a screening, ends the cells that take more than twice as long as the fastest.
-void cut_slow(const Running& run, const Cells& cells, std::vector<std::size_t>& active) {
-    double fastest = run.request.settings.fastest_seconds;
+void cut_slow(const Cells& cells, std::vector<std::size_t>& active) {
+    double fastest = 0;
     for (const auto& cell : cells)
         if (const double typical = cell.sampling->typical_seconds(); typical > 0)
             fastest = fastest > 0 ? std::min(fastest, typical) : typical;
@@ -75,7 +75,7 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
             return !cells[i].sampling->sample(round);
         });
         constexpr unsigned first_samples = 3;
-        if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(run, cells, active);
+        if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(cells, active);
         // ABBA: who goes first, and after whom, evens out.
         std::ranges::reverse(active);
         yardsticks.sample();

@@ -23,11 +23,18 @@ model::Cell cell(const std::string& id) {
 
 const auto nobody = [](const model::Comparison&) {};
 
+model::Comparison compared(app::Runner& runner, double seconds,
+                           const std::vector<model::Record>& records = std::vector<model::Record>(2)) {
+    app::Versus versus(runner, {}, "0:0", {cell("left"), cell("right")}, records);
+    versus.run(seconds, {}, nobody);
+    return versus.comparison();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence_and_each_side_its_own_control) {
     test::FakeRunner runner(std::vector{1.10, 1.00, 1.12, 1.01});
-    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
+    const auto c = compared(runner, 1);
     BOOST_REQUIRE(runner.cells.size() == 4u);
     BOOST_TEST(runner.cells[2].id == "left");
     BOOST_TEST(runner.cells[3].id == "right");
@@ -58,16 +65,6 @@ BOOST_AUTO_TEST_CASE(several_take_turns_with_the_first_one_in_the_same_processes
     BOOST_TEST((equal.judgement.verdict == model::Verdict::same));
 }
 
-BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one_is_the_control) {
-    test::FakeRunner runner(std::vector{1.10, 1.00, 1.03});
-    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {},
-                                      model::Control::right);
-    BOOST_REQUIRE(runner.cells.size() == 3u);
-    BOOST_TEST(runner.cells[2].id == "right");
-    BOOST_TEST(c.arrangements.front().log_ratio == std::log(1.10), tolerance(1e-9));
-    BOOST_TEST(c.arrangements.front().control == std::log(1.03), tolerance(1e-9));
-}
-
 BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_more_is_wanted) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, std::vector<model::Record>(2));
@@ -82,17 +79,15 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
     BOOST_TEST(both.comparison().judgement.ratio.n == rules.least + 1);
 }
 
-BOOST_AUTO_TEST_CASE(
-    processes_are_made_ahead_and_none_is_left_at_its_end_however_it_ends) {
+BOOST_AUTO_TEST_CASE(processes_are_made_ahead_and_none_is_left_at_its_end_however_it_ends) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
-    app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
+    compared(runner, 60);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
     for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(runner.expected_when_run[i]);
     BOOST_TEST(!runner.expects);
     test::FakeRunner lost(std::vector{1.0, 1.0, 1.0, 1.0});
     lost.fails_after = 3;
-    BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody),
-                      app::DeviceLost);
+    BOOST_CHECK_THROW(compared(lost, 60), app::DeviceLost);
     BOOST_TEST(lost.expected_when_run.size() == 4u);
     BOOST_TEST(!lost.expects);
 }
@@ -103,10 +98,7 @@ BOOST_AUTO_TEST_CASE(equal_code_that_gets_other_arguments_is_another_cell_and_ma
     left.launch = "one";
     right.launch = "other";
     test::FakeRunner runner(std::vector{1.0, 2.0, 1.0, 2.0});
-    const auto verdict = [&] {
-        return app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, left, right, 1, nobody)
-            .judgement.verdict;
-    };
+    const auto verdict = [&] { return compared(runner, 1, {left, right}).judgement.verdict; };
     BOOST_TEST((verdict() == model::Verdict::faster));
     right.launch = "one";
     BOOST_TEST((verdict() == model::Verdict::same_code));
@@ -147,7 +139,7 @@ BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
         record.time->cores = cores.at(index);
         record.time->waited = 2 - cores.at(index);
     });
-    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
+    const auto c = compared(runner, 1);
     BOOST_TEST(c.arrangements.front().left_cores == 0.75, tolerance(1e-9));
     BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));
 }

@@ -147,7 +147,6 @@ std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& poin
     quick.read_code = false;
     quick.screening = true;
     quick.alone = false;
-    if (const auto& best = search_.best()) quick.fastest_seconds = best->second;
     return mapped(measure(points, quick), time_of);
 }
 

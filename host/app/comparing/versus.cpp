@@ -53,8 +53,8 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
         same_code_.push_back(compare::same_code(left, records[i]));
     }
     auto& all = request_.comparisons.front();
-    if (control != model::Control::right) all.push_back(control_of(cells.front()));
-    if (control != model::Control::left) all.push_back(control_of(cells.back()));
+    all.push_back(control_of(cells.front()));
+    if (control == model::Control::both) all.push_back(control_of(cells.back()));
     request_.settings.arrangement = request_.settings.goes_on = true;
     // As they ran alone, and alike.
     request_.settings.fresh_data = std::ranges::any_of(
@@ -77,7 +77,7 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
         const bool differs = !results_may_change_ && changed != record.warnings.end();
         if (record.status == model::Status::ok && !differs) continue;
         const bool failed = record.status != model::Status::ok;
-        const bool is_left = i == 0 || (i == all_.size() + 1 && control_ != model::Control::right);
+        const bool is_left = i == 0 || i == all_.size() + 1;
         failure_ = {record.status, is_left, failed ? record.reason : std::string(model::sentence_of(*changed))};
         say(record.id + (failed ? std::string(" is ") + model::name(record.status) : " gives other results") +
             " in one of the arrangements: " + failure_->reason);
@@ -100,7 +100,7 @@ bool Versus::take_one() {
 
 void Versus::add(const std::vector<model::Record>& records) {
     using Cells = std::vector<std::size_t>;
-    const bool both = control_ == model::Control::both, of_right = control_ == model::Control::right;
+    const bool both = control_ == model::Control::both;
     const std::size_t again = all_.size() + 1;  // the first that is built once more
     const auto turns = [&](const Cells& cells) {
         return mapped(cells, [&](std::size_t i) { return compare::Turns{records[i].samples, records[i].rounds}; });
@@ -111,12 +111,10 @@ void Versus::add(const std::vector<model::Record>& records) {
         return least;
     };
     // Of each side the cell itself, and where it has one its control.
-    const Cells left = of_right ? Cells{0} : Cells{0, again};
+    const Cells left{0, again};
     std::vector<model::Arrangement> found;
     for (std::size_t right_cell = 1; right_cell < again; ++right_cell) {
-        const Cells right = both       ? Cells{right_cell, again + 1}
-                            : of_right ? Cells{right_cell, again}
-                                       : Cells{right_cell};
+        const Cells right = both ? Cells{right_cell, again + 1} : Cells{right_cell};
         compare::Differences sides, themselves;
         sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{right_cell}));
         for (const auto& own : {left, right})
@@ -198,15 +196,6 @@ void Versus::run(double seconds, const compare::Rules& rules,
         if (is_enough(rules) || (!first && seconds_since(start) + took > limit)) break;
     }
     judge(rules);
-}
-
-model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector,
-                                const model::Group& pair, const model::Record& left, const model::Record& right,
-                                double seconds, const std::function<void(const model::Comparison&)>& progress,
-                                const compare::Rules& rules, model::Control control) {
-    Versus versus(runner, settings, selector, {pair.front(), pair.back()}, {left, right}, control);
-    versus.run(seconds, rules, progress);
-    return versus.comparison();
 }
 
 namespace {

@@ -20,8 +20,8 @@ class Versus {
 public:
     /// `runner` makes the processes, `settings` are those of the cells; both outlive this. `records`: of the cells as
     /// they ran alone, ok and timed; what they say of the code tells whether it is the same. With Control::both each
-    /// side is built once more, and four cells take turns: all of them are evidence. The others are for who waits for
-    /// one more build. Of more than two cells only the first one is built once more: Control::left.
+    /// side is built once more, and four cells take turns: all of them are evidence. Of more than two cells only the
+    /// first one is built once more: Control::left.
     Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& cells,
            const std::vector<model::Record>& records, model::Control control = model::Control::both);
 
@@ -64,12 +64,6 @@ private:
     std::vector<double> sampled_;  ///< seconds of a cell's sampling, by arrangement
     unsigned taken_ = 0;
 };
-
-/// Versus, run once.
-model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector,
-                                const model::Group& pair, const model::Record& left, const model::Record& right,
-                                double seconds, const std::function<void(const model::Comparison&)>& progress,
-                                const compare::Rules& rules = {}, model::Control control = model::Control::both);
 
 /// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant
 /// has.

@@ -104,8 +104,8 @@ Compilers::Compilers(const run::RunRequest& request, const std::string& selector
         // The last ones first: who measures compiles the first ones meanwhile.
         for (std::size_t i = n; i < cells.size(); i += wanted)
             part.comparisons.front().push_back(cells[cells.size() - 1 - i]);
-        processes_.push_back(std::make_unique<Worker>(
-            [&](Link&, Position& position) { compile(part, selector, !beside_, position); }));
+        processes_.push_back(
+            std::make_unique<Worker>([&](Link&, Position& position) { compile(part, selector, !beside_, position); }));
     }
 }
 

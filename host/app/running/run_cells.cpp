@@ -172,14 +172,12 @@ private:
                                              const compare::Rules& rules) {
         const InPhase phase(Phase::arrangements);
         try {
-            return compare_cells(
-                runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
-                plan_.options.comparison_seconds,
-                [&](const model::Comparison& so_far) {
-                    say_doing(report::comparison_progress(so_far));
-                    listener_.compared(so_far);
-                },
-                rules);
+            Versus versus(runner_, plan_.request.settings, device.selector, pair.cells, {pair.left, pair.right});
+            versus.run(plan_.options.comparison_seconds, rules, [&](const model::Comparison& so_far) {
+                say_doing(report::comparison_progress(so_far));
+                listener_.compared(so_far);
+            });
+            return versus.comparison();
         } catch (const ComparisonEnded& ended) {
             say_doing("");
             say(ended.why + ", so " + pair.left.id + " is not compared to the end");

@@ -113,10 +113,7 @@ std::string comparison_text(const model::Comparison& c) {
     out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on its own memory\n");
     if (j.control.n > 0)
         out += fmt::format("  control: {} against itself {}; a winner must differ by more than {}\n",
-                           c.control_of == Control::both    ? "each"
-                           : c.control_of == Control::right ? c.right
-                                                            : c.left,
-                           interval(j.control), percent(j.floor));
+                           c.control_of == Control::both ? "each" : c.left, interval(j.control), percent(j.floor));
     return out + cores_line(c);
 }
 
@@ -140,7 +137,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"floor", c.judgement.floor},
              {"seconds", c.seconds},
              {"arrangements", Json::array()}};
-    out["control_of"] = c.control_of == Control::both ? "both" : c.control_of == Control::right ? "right" : "left";
+    out["control_of"] = c.control_of == Control::both ? "both" : "left";
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));

@@ -49,8 +49,7 @@ void check_line(CellState& state, unsigned operations) {
 bool proved_after(CellState& state) {
     if (state.settings.screening) {  // others have used its memory since
         const auto& time = state.record.time;
-        const auto right = (time && time->stop_reason == "cut") ||
-                           state.proved(state.subject->verify_again());
+        const auto right = (time && time->stop_reason == "cut") || state.proved(state.subject->verify_again());
         state.subject->forget_read_back();
         return right;
     }

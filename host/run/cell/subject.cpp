@@ -282,7 +282,8 @@ bool Subject::equals(const std::shared_ptr<const Answer>& answer, const model::B
     if (!answer || found.trips != answer->trips || (setup_->accumulates && found.operations != answer->operations))
         return false;
     const auto& contents = answer->contents;
-    return !contents.empty() && found.data.size() == contents.size() && std::ranges::all_of(contents, [&](const auto& known) {
+    return !contents.empty() && found.data.size() == contents.size() &&
+           std::ranges::all_of(contents, [&](const auto& known) {
                const auto bytes = found.data.find(known.first);
                return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
            });
