@@ -92,11 +92,12 @@ void compile(const run::RunRequest& part, const std::string& selector, bool by_l
 
 Compilers::Compilers(const run::RunRequest& request, const std::string& selector, const model::Device& device,
                      unsigned cores) {
+    if (!request.settings.screening) return;
     const bool before = device.is_cpu() && device::KnownPrograms::pay(device);
     beside_ = device.implementation == model::Implementation::nvidia && ArrangementPool::pays(device, cores);
     const auto& cells = request.comparisons.front();
     const auto wanted = std::min<std::size_t>({beside_ ? cores / 2 : cores, most, cells.size() / 2});
-    if (!request.settings.screening || !(before || beside_) || wanted < 2) return;
+    if (!(before || beside_) || wanted < 2) return;
     auto part = request;
     part.settings.measure = false;
     for (std::size_t n = 0; n < wanted; ++n) {
