@@ -50,7 +50,7 @@ Answer measured(const std::string& unit, double value, double low, double high);
 /// `say` with the words that a kernel left, at least four: "{0}x{1}"; or "0=no,1=yes" by the first. Empty: the first.
 std::string said(const std::string& say, std::span<const std::uint32_t> words);
 
-/// Values of the names in a row: items, small, side, long, max_group, local_bytes.
+/// Values of the names in a row: items, small, side, few, long, max_group, local_bytes.
 using Sizes = std::map<std::string, std::uint64_t>;
 
 struct Launch {

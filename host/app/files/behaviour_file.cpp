@@ -13,6 +13,13 @@ namespace {
 
 std::filesystem::path root_of(const std::filesystem::path& dumps) { return dumps.empty() ? profiles_folder() : dumps; }
 
+/// The number of an answer; 0 where there is none that was decided.
+double measured(const Answers& known, const std::string& name) {
+    const auto found = known.find(name);
+    const bool is_sure = found != known.end() && found->second.status == behaviour::Answer::Status::answered;
+    return is_sure && !found->second.measured.empty() ? found->second.measured[0] : 0;
+}
+
 }  // namespace
 
 nlohmann::ordered_json identity_of(const model::Device& device) {
@@ -55,19 +62,19 @@ std::set<std::string> idle_options(const Answers& known, const std::string& opti
 }
 
 std::string cost_of_small_groups(const Answers& known) {
-    const auto found = known.find("launch.prime");
-    if (found == known.end() || found->second.measured.empty() || found->second.measured[1] < 1.1) return {};
-    return "; on this device 1,000,003 items, a prime, take " + format_significant(found->second.measured[0], 3) +
-           " times as long as 1,000,192 (`cllab behaviour`)";
+    const auto found = measured(known, "launch.prime");
+    return found < 1.1 ? ""
+                       : "; on this device 1,000,003 items, a prime, take " + format_significant(found, 3) +
+                             " times as long as 1,000,192 (`cllab behaviour`)";
 }
 
 std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
     std::string out;
     for (const auto& name : names) {
-        const auto one = here.find("ulp.plain." + name), other = there.find("ulp.plain." + name);
-        if (one == here.end() || other == there.end()) continue;
-        out += "; " + name + "() is off by up to " + one->second.text + " ulp on the one and " + other->second.text +
-               " on the other (`cllab behaviour`), which is no error";
+        const auto one = measured(here, "ulp.plain." + name), other = measured(there, "ulp.plain." + name);
+        if (one > 0 && other > 0)
+            out += "; " + name + "() is off by up to " + format_significant(one, 3) + " ulp on the one and " +
+                   format_significant(other, 3) + " on the other (`cllab behaviour`), which is no error";
     }
     return out;
 }
