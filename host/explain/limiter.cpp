@@ -12,6 +12,9 @@
 namespace cllab::explain {
 namespace {
 
+/// Of a bound: "memory", "l2".
+bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
+
 /// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other. A
 /// CPU passes a barrier by going through the work-items of the group, which is issuing instructions.
 bool go_together(const Bound& first, const Bound& next) {
@@ -138,8 +141,6 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
         return 0;
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
-
-bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
 namespace {
 

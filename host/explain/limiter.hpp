@@ -43,8 +43,6 @@ std::optional<Wait> longest_wait(const Record& record);
 /// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
 void name_by_wait(const Record& record, Explanation& out);
 
-bool is_level(const std::string& id);  ///< of a bound: "memory", "l2"
-
 // What a profile says that no kernel of the device can beat.
 
 using namespace model;

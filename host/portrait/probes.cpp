@@ -256,8 +256,6 @@ std::vector<model::Group> plan_of(const std::vector<Part>& parts, bool interleav
 
 namespace {
 
-using model::Device;
-
 /// The sweeps of one variant among the probes.
 std::vector<Part> parts_of_variant(const std::string& id, const Device& device) {
     std::vector<Part> out;

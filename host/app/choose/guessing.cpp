@@ -37,6 +37,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, 
 namespace cllab::app {
 namespace {
 
+/// For a child that asks: compilers print what they say in the log too.
+void drop_stderr() {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0) return;
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
 using kernelfile::Description;
 using kernelfile::GuessedKernel;
 using kernelfile::SaidOfKernel;
@@ -311,17 +319,6 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
         out.push_back(std::move(block));
     }
     return out;
-}
-
-}  // namespace cllab::app
-
-namespace cllab::app {
-
-void drop_stderr() {
-    const int nowhere = open("/dev/null", O_WRONLY);
-    if (nowhere < 0) return;
-    dup2(nowhere, STDERR_FILENO);
-    close(nowhere);
 }
 
 std::string options_on(const model::Device& device, const AskedBuild& build) {

@@ -37,19 +37,12 @@ std::string options_on(const model::Device& device, const AskedBuild& build);
 /// What is said of each of the builds. Throws Error(environment).
 using AskDevice = std::function<std::vector<model::Introspection>(const std::vector<AskedBuild>&)>;
 
-/// For a child that asks: compilers print what they say in the log too.
-void drop_stderr();
-
 /// In the process that calls OpenCL: what this device says.
 std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds);
 
 /// In a child process: what the driver of the first selected device says; that of another device where that one says
 /// nothing.
 std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds);
-
-}  // namespace cllab::app
-
-namespace cllab::app {
 
 /// The block of one file, made for the kernels that lack something.
 struct GuessedBlock {

@@ -21,7 +21,15 @@
 
 namespace cllab::app {
 
-model::RunInfo run_info(const std::string& label) {
+std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation) {
+    kernelfile::Description said;
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") kernelfile::parse_option(option, value, said);
+    return said.tolerance;
+}
+
+/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
+static model::RunInfo run_info(const std::string& label) {
     static const std::string id = [] {
         std::random_device random;
         return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -35,13 +43,6 @@ model::RunInfo run_info(const std::string& label) {
     out.order.comparison = apart * asked++;
     out.driver_caches = device::driver_settings();
     return out;
-}
-
-std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation) {
-    kernelfile::Description said;
-    for (const auto& [option, value] : invocation.statements)
-        if (option == "tolerance") kernelfile::parse_option(option, value, said);
-    return said.tolerance;
 }
 
 run::Settings settings_of(const CellOptions& invocation) {

@@ -19,9 +19,6 @@ std::vector<std::string> native_families();
 /// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
 run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocation);
 
-/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
-model::RunInfo run_info(const std::string& label);
-
 /// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the
 /// long part: Error(usage).
 void check_points(const run::RunRequest& request, const model::Device& device);

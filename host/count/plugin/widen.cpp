@@ -188,10 +188,6 @@ private:
     llvm::DenseMap<const llvm::Value*, llvm::Value*> wide_;
 };
 
-}  // namespace
-
-namespace {
-
 // What the simulator knows of the values of each kernel is private; an explicit instantiation may name it.
 using Caches = std::map<const llvm::Function*, oclgrind::InterpreterCache*>;
 Caches& caches_of(oclgrind::Program& program);

@@ -162,8 +162,6 @@ void KernelGuess::choose_sizes() {
 }
 
 // Images: as large as the launch, unless small launches touch other pixels, and of the channels that they are read by.
-using model::Parameter;
-
 /// As the launch; small where that has fewer dimensions.
 std::string KernelGuess::usual_pixels(const Parameter& p, unsigned dimension) const {
     if (p.dims > global_.size()) return p.dims == 3 ? "16" : "64";

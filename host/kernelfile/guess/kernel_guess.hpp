@@ -28,9 +28,6 @@ struct ScalarName {
 
 ScalarName scalar_name(const std::string& name);
 
-/// "maxIter_2" as max, iter: where letters change their case, and without digits.
-std::vector<std::string> words_of_name(const std::string& name);
-
 class KernelGuess {
 public:
     KernelGuess(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch);

@@ -267,6 +267,14 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
     });
 }
 
+/// A curve's variant, with the values of the axes that its family varies.
+std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series) {
+    auto out = family + "_" + series.curve.variant;
+    for (const auto& [axis, value] : series.curve.fixed.values())
+        if (c.varies(family, axis)) out += " " + axis + "=" + value;
+    return out;
+}
+
 /// What a series shows.
 ChartLine line_of(const Context& c, const std::string& family, const Curves::Series& series) {
     ChartLine line{name_of_series(c, family, series), {}};
@@ -315,13 +323,6 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
 }
 
 }  // namespace
-
-std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series) {
-    auto out = family + "_" + series.curve.variant;
-    for (const auto& [axis, value] : series.curve.fixed.values())
-        if (c.varies(family, axis)) out += " " + axis + "=" + value;
-    return out;
-}
 
 void write_curves(std::ostream& out, const Context& c) {
     out << "<section>\n"

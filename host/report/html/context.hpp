@@ -77,9 +77,6 @@ void write_comparison(std::ostream& out, const std::string& line);
 /// The cells as the rankings have them, then what no ranking shows.
 std::vector<std::size_t> ranked_order(const Context& context);
 
-/// A curve's variant, with the values of the axes that its family varies.
-std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series);
-
 // The parts of the page.
 void write_overview(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);

@@ -235,8 +235,6 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
 
 namespace {
 
-using model::Record;
-
 /// The columns of one device: its times, and their ratios where it ranks its variants.
 std::vector<Column> device_columns(const GridDevice& device, std::size_t d, const std::vector<GridGroup>& groups) {
     Column times{.title = device.letter, .right = true}, ratios{.title = "", .right = true};

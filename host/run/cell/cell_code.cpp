@@ -20,6 +20,18 @@ namespace {
 
 using namespace model;
 
+/// The program's binary, which the driver is asked for once. Empty where it has none.
+std::span<const std::byte> binary_of(CellState& state) {
+    if (state.binary.empty()) {
+        try {
+            state.binary = device::program_binary(state.built);
+        } catch (const cl::Error& e) {
+            state.warn(Warning::no_binary, std::string(e.what()) + " gives " + device::error_name(e.err()));
+        }
+    }
+    return state.binary;
+}
+
 inspect::LaunchSize size_of(const CellState& state, const Launch& launch) {
     return {launch.local, launch.global, static_cast<std::int64_t>(local_bytes_of(state.setup, launch.args))};
 }
@@ -151,17 +163,6 @@ void write_dump(CellState& state, inspect::DumpRequest& request, const inspect::
 }
 
 }  // namespace
-
-std::span<const std::byte> binary_of(CellState& state) {
-    if (state.binary.empty()) {
-        try {
-            state.binary = device::program_binary(state.built);
-        } catch (const cl::Error& e) {
-            state.warn(Warning::no_binary, std::string(e.what()) + " gives " + device::error_name(e.err()));
-        }
-    }
-    return state.binary;
-}
 
 void begin_reading_code(CellState& state) {
     const InPhase phase(Phase::disassembly);

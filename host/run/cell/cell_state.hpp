@@ -73,8 +73,6 @@ bool prepare(CellState& state, const CellState* beside = nullptr, const CellStat
 std::uint64_t yardstick_bytes(const CellState& state);
 void set_yardstick(CellState& state, const Yardsticks::Known& known);
 
-/// The program's binary, which the driver is asked for once. Empty where it has none.
-std::span<const std::byte> binary_of(CellState& state);
 /// On a device that is this host: runs the cell for Settings::hot_seconds and samples addresses. Where that is
 /// impossible, the record has the reason.
 void sample_hot_code(CellState& state);
