@@ -133,10 +133,10 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     return {{{"latency"}, 1, of_chain(c)},
             {{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
-             near ? "" : waves ? of_sectors(c) : of_group_sectors(c)},
-            {{"local"},
-             wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)),
-             waves ? of_banks(c) : ""},
+             near    ? ""
+             : waves ? of_sectors(c)
+                     : of_group_sectors(c)},
+            {{"local"}, wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)), waves ? of_banks(c) : ""},
             {{"atomics"}, 1, of_atomics(c.global_atomics, c, false)},
             {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true)},
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};

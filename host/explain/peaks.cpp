@@ -43,8 +43,8 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
             for (auto* limits : {&limits_, &used_}) limits->figures.push_back(figure);
         }
         const auto& figure = faster.front();
-        out.push_back({figure.id, figure.name, figure.unit, 0, figure.value, true,
-                       "the profile has no value for it", false});
+        out.push_back(
+            {figure.id, figure.name, figure.unit, 0, figure.value, true, "the profile has no value for it", false});
     }
     return out;
 }

@@ -29,7 +29,7 @@ struct State {
     };
     std::map<std::string, Operation> operations;           ///< by variant
     std::set<std::string> is_reference;                    ///< variants that others are held against
-    std::set<std::string> copies;                 ///< variants that have the text of their reference
+    std::set<std::string> copies;                          ///< variants that have the text of their reference
     std::set<std::string> tuned;                           ///< axes that must not change a result
     std::map<std::string, std::string> alike;              ///< by variant: Ledger::Question::alike
     std::map<std::string, std::set<std::string>> differs;  ///< by variant: Ledger::Question::differs

@@ -276,7 +276,8 @@ void vectors(Program& p) {
 
 void appended(Program& p) {
     const auto kernel = p.kernel("positive");
-    const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)), count = p.buffer(std::vector<int>(1));
+    const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)),
+               count = p.buffer(std::vector<int>(1));
     p.set(kernel, 0, x), p.set(kernel, 1, found), p.set(kernel, 2, count);
     const size_t local = 10;
     p.launch(kernel, "positive", {1000}, &local);

@@ -51,7 +51,8 @@ BOOST_AUTO_TEST_CASE(a_chain_is_said_where_nothing_explains_the_time) {
     compute(counts, Operation::float_add, 256);
     counts.path.arithmetic = 512;
     auto r = on_cpu(counts, {});
-    BOOST_TEST(says(said_of(r, profile()), "The longest chain of a work-item has 512 operations"), said_of(r, profile()));
+    BOOST_TEST(says(said_of(r, profile()), "The longest chain of a work-item has 512 operations"),
+               said_of(r, profile()));
     counts.path.arithmetic = 60;
     r = on_cpu(counts, {});
     BOOST_TEST(!says(said_of(r, profile()), "chain"));

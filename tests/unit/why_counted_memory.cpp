@@ -145,8 +145,9 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     auto chained = a;
     chained.id = "chained";
     a.path.arithmetic = 8, chained.path.arithmetic = 32;  // long_chain
-    BOOST_TEST(difference(a, chained) == "Counted: 4 times the operations in the longest chain in chained against "
-                                         "rows; both ask for as many bytes.");
+    BOOST_TEST(difference(a, chained) ==
+               "Counted: 4 times the operations in the longest chain in chained against "
+               "rows; both ask for as many bytes.");
     BOOST_TEST(difference(a, a) == "rows and rows execute alike, within a tenth.");
     Counts slow = a;
     slow.id = "slow";

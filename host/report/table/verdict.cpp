@@ -139,9 +139,8 @@ std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     std::erase_if(close, [](const RankedCell* cell) { return !cell->rank.indistinct; });
     return "No variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
            (cores_of(close) < model::nearly_all_cores ? " are not told apart" : " are too close to call") +
-           ", the best takes " + time_text(*best->record) +
-           (close.size() < ranked.size() ? range : "") + "; " + cause(close) + "; " +
-           deciding_command(*best->record, *close[1]->record, where) + " decides.";
+           ", the best takes " + time_text(*best->record) + (close.size() < ranked.size() ? range : "") + "; " +
+           cause(close) + "; " + deciding_command(*best->record, *close[1]->record, where) + " decides.";
 }
 
 /// The axes that tell rows apart. Asked once for a table: it may have a million rows.

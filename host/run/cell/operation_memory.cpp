@@ -114,7 +114,8 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
             std::ranges::count(has, a.format.name()) == 0)
             refuse_format(a, " that one kernel reads and writes", has, "");
     if (a.format.name() == "r16f" && device::has_quirk(facts, "pocl-r16f-images"))
-        throw Unsupported("this driver lists images in the format r16f and does not convert their pixels; rgba16f works");
+        throw Unsupported(
+            "this driver lists images in the format r16f and does not convert their pixels; rgba16f works");
     const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };
     try {
         switch (type) {
