@@ -374,7 +374,7 @@ std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
     const auto standard = std::ranges::find_if(order, is_default);
     const auto others = contenders(order);
     if (is_default(fastest))
-        results() << "  no point was faster than the default\n";
+        results() << "  in these turns no point is faster than the default\n";
     else if (standard == order.end())
         say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(finalists_[fastest])));
     else if (std::ranges::count(others, *standard) == 0)
