@@ -36,7 +36,7 @@ const std::map<std::string, Names> may_include{
     {"run", {"core", "model", "device", "inspect"}},
     {"behaviour", {"core", "model", "experiments", "device", "kernelfile", "inspect", "run"}},
     {"count", {"core", "json", "model", "inspect"}},
-    {"capture", {"core", "json", "model"}},
+    {"capture", {"core", "inspect", "json", "model"}},
     {"app",
      {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect",
       "explain", "run", "behaviour", "count", "capture"}},
