@@ -212,6 +212,8 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         } else {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[{q.comparison, member.variant, member.point}].disputed_by = q.variant;
+            // The same kernel with other options or sizes is held against how it was first.
+            if (other.variant == q.variant) return *wrong + "; a line 'reference NAME' says which one is right";
             own.disputed_by = other.variant;
             own.dispute = *wrong;
         }
