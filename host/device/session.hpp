@@ -86,8 +86,8 @@ public:
     /// Whether buffers made from now on have guards; they have before.
     void set_guards(bool guards) { guards_ = guards; }
     bool guards() const { return guards_; }
-    /// Memory of the host that holds anything: what reuse() was given, where that is of this size. Pages that the
-    /// system has yet to give take longer to fill than a bus takes.
+    /// Host memory with arbitrary contents; that of reuse() if the size is the same, because the first write to a new
+    /// page costs more than the transfer of its bytes. reuse() changes a byte of each page.
     model::Bytes host_memory(std::size_t bytes);
     void reuse(model::Bytes memory);
     /// Bytes that the next buffer is displaced by; 0 without scatter().

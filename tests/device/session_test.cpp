@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "bench.hpp"
@@ -130,6 +131,19 @@ BOOST_AUTO_TEST_CASE(much_data_comes_to_a_buffer_and_back_whole_and_stays_betwee
     if (made) model::poison(sent, 9);
     BOOST_TEST((sent == back));
     BOOST_TEST(!buffer.guard_damage("buffer").has_value());
+}
+
+// A driver that reports a read and makes none would leave another cell's results there.
+BOOST_AUTO_TEST_CASE(host_memory_that_is_reused_does_not_hold_what_it_held) {
+    const std::size_t size = (2 << 20) + 24, page = 4096;
+    const model::Bytes results(size, std::byte{7});
+    session().reuse(model::Bytes(results));
+    const auto again = session().host_memory(size);
+    BOOST_REQUIRE(again.size() == size);
+    for (std::size_t i = 0; i < size; i += page) {
+        const auto length = std::min(page, size - i);
+        BOOST_TEST(!std::equal(again.data() + i, again.data() + i + length, results.data()), i);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
