@@ -161,6 +161,12 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(!left(other_ledger, question("c", 1), wrong));
     BOOST_TEST(other_ledger.proof(question("a", 1)).disagrees ==
                "'c' has other results; a line 'reference NAME' says which one is right");
+    // One that is not deterministic is no evidence against the other.
+    BOOST_TEST(!left(other_ledger, question("a", 2), other));
+    BOOST_TEST(!left(other_ledger, question("c", 2), other));
+    BOOST_TEST(left(other_ledger, question("c", 2), right).has_value());
+    BOOST_TEST(other_ledger.proof(question("a", 1)).disagrees == "");
+    BOOST_TEST(other_ledger.proof(question("a", 1)).checked_by == "only itself");
 }
 
 BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_disagree) {

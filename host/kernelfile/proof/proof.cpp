@@ -126,6 +126,10 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
     model::Errors unreported(q.tolerance);
     auto& errors = buffers.errors ? *buffers.errors : unreported;
     const bool first = !q.accumulates || buffers.operations == 1;
+    const auto fail = [&seen](std::string wrong) {
+        seen.wrong = true;
+        return std::optional(std::move(wrong));
+    };
     std::vector<Result> unproved;
     for (const auto& result : q.results) {
         const auto all = witnesses(q, result, buffers);
@@ -135,14 +139,14 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
             auto wrong =
                 difference(result.name, buffers.data.at(result.name), expected, result.type, own, whose, by_command);
             errors.merge(own);
-            if (wrong) return by_command ? *wrong + q.answer->remark : *wrong;
+            if (wrong) return fail(by_command ? *wrong + q.answer->remark : *wrong);
         }
         if (all.empty()) unproved.push_back(result);
         if (all.empty() && first) seen.unproved.insert(result.name);
     }
     for (const auto& relation : q.relations) {
         if (!first) break;
-        if (auto wrong = broken(relation, q.results, buffers, errors)) return wrong;
+        if (auto wrong = broken(relation, q.results, buffers, errors)) return fail(*wrong);
         if (tells_nothing(relation, q.results, buffers)) seen.empty_relations.insert(relation.line.text);
     }
     seen.seeds.insert(q.seed);
@@ -150,8 +154,9 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
     auto wrong = q.agreement && q.agreement->kind == Agreement::Kind::differs
                      ? std::optional(q.agreement->sentence)
                      : hold_against_others(q, unproved, buffers, errors);
-    if (wrong) seen.seeds.erase(q.seed), seen.wrong = true;
-    return wrong;
+    if (!wrong) return std::nullopt;
+    seen.seeds.erase(q.seed);
+    return fail(*wrong);
 }
 
 std::vector<Ledger::Witness> Ledger::witnesses(const Question& q, const Result& result, const model::Buffers& buffers) {
@@ -212,7 +217,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         } else {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[{q.comparison, member.variant, member.point}].disputed_by = q.variant;
-            // The same kernel with other options or sizes is held against how it was first.
+            // The first build options of a kernel are the reference of its others.
             if (other.variant == q.variant) return *wrong + "; a line 'reference NAME' says which one is right";
             own.disputed_by = other.variant;
             own.dispute = *wrong;
@@ -320,7 +325,7 @@ void Ledger::say_others(const Question& q, const std::set<Member>& others, model
                                    const auto theirs = seen->given.find(one.first);
                                    return theirs == seen->given.end() || theirs->second == one.second;
                                });
-        if (!same_data || seen->wrong || other.alike == q.alike || q.differs.count(other.variant)) continue;
+        if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
         const auto names = q.variant + ", " + other.variant;
         const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results";
         if (other.text == q.text) {
@@ -343,7 +348,12 @@ model::Proof Ledger::proof(const Question& q) const {
     const auto warn = [&out](model::Warning code, const std::string& sentence) {
         out.warnings.push_back(model::warning(code, sentence));
     };
-    const auto [agreeing, others] = company(q);
+    auto [agreeing, others] = company(q);
+    // A kernel that is known to be wrong says nothing of others.
+    std::erase_if(others, [&](const Member& member) {
+        const auto* theirs = seen_of_member(q, member);
+        return theirs && theirs->wrong;
+    });
     std::set<std::string> variants, codes;  // code: the variant itself where nobody knows it
     for (const auto& member : agreeing) {
         const auto* const theirs = seen_of_member(q, member);
@@ -353,7 +363,7 @@ model::Proof Ledger::proof(const Question& q) const {
     std::vector<std::string> rungs = proved_by(q, seen);
     const auto open = open_results(q, seen);
     const bool proved = !rungs.empty(), agreed = (!proved || !open.empty()) && codes.size() > 1;
-    const bool disputed = !proved && !seen.disputed_by.empty();
+    const bool disputed = !proved && !seen.disputed_by.empty() && !others.empty();
     if (disputed && others.size() >= codes.size()) {
         // Nobody says which one is right.
         out.disagrees = (seen.dispute.empty() ? "'" + seen.disputed_by + "' has other results" : seen.dispute) +
@@ -384,7 +394,7 @@ model::Proof Ledger::proof(const Question& q) const {
             why += ", nor does a permutation of inputs that the results do not depend on";
         warn(model::Warning::unproved, why + "; " + proofs);
         say_others(q, others, out);
-    } else if (!open.empty() && !agreed && seen.disputed_by.empty()) {
+    } else if (!open.empty() && !agreed && !disputed) {
         const auto names = join(open, ", ");
         rungs.push_back("only itself (" + names + ")");
         warn(model::Warning::unproved, "nothing says that " + names + " is right; " + proofs);

@@ -125,7 +125,7 @@ private:
         std::set<std::string> empty_relations;     ///< texts of those that tells_nothing() is true of
         std::map<std::string, std::string> given;  ///< Question::given
         std::string disputed_by, dispute, code;    ///< dispute: what differs, where this one came second
-        bool wrong = false;
+        bool wrong = false;                        ///< in one of its checks
         std::string other_results;  ///< how those of two texts differ
     };
 
