@@ -32,7 +32,7 @@ __kernel void within(__global const ushort* x, __global ushort* y) {
 """
         reasons = self.reasons(text % "", 1)
         self.assertEqual(list(reasons), ["cuts"])
-        self.assertRegex(reasons["cuts"], r"^y\[\d+\] is [01]\.\d+, the reference 'rounds' has [01]\.\d+")
+        self.assertRegex(reasons["cuts"], r"^y\[\d+\] is [01]\S*, the reference 'rounds' has [01]")
         self.assertEqual(self.reasons(text % "tolerance ulp=1\n", 0), {})
 
     def test_nibbles_are_two_to_a_byte(self):

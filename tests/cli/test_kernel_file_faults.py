@@ -90,7 +90,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
                 "__kernel void search(__global float* found, __global const float* all) {{ if (all[get_global_id(0)] > {}) found[0] = 7; }}\n")
         self.assert_checked_by("expect unchanged", text.format("rand:64", "1.5f"))
         record, = self.check(text.format("rand:64", "-1.0f"), status=1)
-        self.assertRegex(record["reason"], r"found\[0\] is 7, expected 0\.\d+")
+        self.assertRegex(record["reason"], r"found\[0\] is 7, expected [0-9]")
         _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
         self.assertIn("'found' is given no data that could stay unchanged", err)
 
