@@ -46,8 +46,8 @@ std::string of_group_sectors(const Counts& counts) {
                  used = reads ? counts.global.load_bytes.mean : counts.global.store_bytes.mean;
     if (used <= 0 || moved < worth_a_sentence * used) return "";
     return std::string(reads ? "Loads" : "Stores") + " of a work-item touch " + number(moved) + " bytes for " +
-           number(used) + " used, in sectors of " + number(sector_bytes) + ": they lie apart" +
-           where(counts, &CountedLine::sectors) + ".";
+           number(used) + " used, because memory moves in sectors of " + number(sector_bytes) +
+           " bytes and the accesses are scattered" + where(counts, &CountedLine::sectors) + ".";
 }
 
 std::string of_sectors(const Counts& counts) {

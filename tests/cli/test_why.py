@@ -218,7 +218,7 @@ class Why(LabTest):
     def test_the_cause_that_a_person_finds_in_a_minute_is_said(self):
         self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 20e-9)])
         for name, sentence in (("chain", r"The longest chain of a work-item has 5\d\d operations, each of which needs the result of the one before\."),
-                               ("scattered", r"Loads of a work-item touch \d+(\.\d+)? bytes for \d+(\.\d+)? used, in sectors of 32: they lie apart"),
+                               ("scattered", r"Loads of a work-item touch \d+(\.\d+)? bytes for \d+(\.\d+)? used, because memory moves in sectors of 32 bytes and the accesses are scattered"),
                                ("single", r"The groups are of size 1; of size 256 there are 256 times fewer to start\.")):
             with self.subTest(name=name):
                 page, _ = self.why(cell=[str(SOURCE / "tests" / "kernels" / "why" / f"{name}.cl"), "--device", "cpu", "--max-time", "0.05"])

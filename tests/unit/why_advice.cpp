@@ -33,7 +33,8 @@ BOOST_AUTO_TEST_CASE(reads_from_a_line_each_are_bounded_by_whole_lines_on_a_cpu_
     BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
     BOOST_TEST(says(lines.how, "256 kcache lines"), lines.how);
     BOOST_TEST(says(said_of(r, profile()),
-                    "Loads of a work-item touch 32 bytes for 4 used, in sectors of 32: they lie apart."),
+                    "Loads of a work-item touch 32 bytes for 4 used, because memory moves in sectors of 32 bytes and "
+                    "the accesses are scattered."),
                said_of(r, profile()));
     // Less than a tenth of the time is nothing to speak of.
     BOOST_TEST(said_of(scattering(100 * seconds), profile()) == "");

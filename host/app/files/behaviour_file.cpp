@@ -73,8 +73,8 @@ std::string errors_of_functions(const Answers& here, const Answers& there, const
     for (const auto& name : names) {
         const auto one = measured(here, "ulp.plain." + name), other = measured(there, "ulp.plain." + name);
         if (one > 0 && other > 0)
-            out += "; " + name + "() is off by up to " + format_significant(one, 3) + " ulp on the one and " +
-                   format_significant(other, 3) + " on the other (`cllab behaviour`), which is no error";
+            out += "; the error of " + name + "() is up to " + format_significant(one, 3) + " ulp on the first and " +
+                   format_significant(other, 3) + " ulp on the second (`cllab behaviour`), so its results may differ";
     }
     return out;
 }
