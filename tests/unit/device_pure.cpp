@@ -198,20 +198,18 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) 
     BOOST_TEST(!device::has_quirk(d, "rusticl-group-32"));
 }
 
-BOOST_AUTO_TEST_CASE(pocl_5_ends_at_inline_assembly_and_pocl_3_does_not) {
+BOOST_AUTO_TEST_CASE(quirks_of_pocl_are_those_of_its_version) {
     auto d = make("0:0", "cpu", "Portable Computing Language", DeviceType::cpu, Implementation::pocl);
-    d.driver = "5.0+debian";
-    BOOST_TEST(device::has_quirk(d, "pocl-inline-assembly"));
-    d.driver = "3.1+debian";
-    BOOST_TEST(!device::has_quirk(d, "pocl-inline-assembly"));
-}
-
-BOOST_AUTO_TEST_CASE(images_of_one_half_channel_are_wrong_by_pocl_3_alone) {
-    auto d = make("0:0", "cpu", "Portable Computing Language", DeviceType::cpu, Implementation::pocl);
-    d.driver = "3.1+debian";
-    BOOST_TEST(device::has_quirk(d, "pocl-r16f-images"));
-    d.driver = "7.2";
-    BOOST_TEST(!device::has_quirk(d, "pocl-r16f-images"));
+    struct Case {
+        const char *quirk, *with, *without;
+    };
+    for (const auto& [quirk, with, without] :
+         {Case{"pocl-inline-assembly", "5.0+debian", "3.1+debian"}, Case{"pocl-r16f-images", "3.1+debian", "7.2"}}) {
+        d.driver = with;
+        BOOST_TEST(device::has_quirk(d, quirk), quirk);
+        d.driver = without;
+        BOOST_TEST(!device::has_quirk(d, quirk), quirk);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {

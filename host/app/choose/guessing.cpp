@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, 
 namespace cllab::app {
 namespace {
 
-/// For a child that asks: compilers print what they say in the log too.
+/// In a child process that guesses: compilers also print their build log to stderr.
 void drop_stderr() {
     const int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere < 0) return;

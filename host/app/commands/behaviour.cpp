@@ -53,7 +53,7 @@ Answers ask(const std::string& selector, const Questions& questions) {
     return out;
 }
 
-/// A question with what is claimed, each device's answer, and what follows.
+/// A question, the claim, the answer of each device, and the consequence.
 struct TableLine {
     std::string section;
     Strings cells;

@@ -139,8 +139,8 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     return out;
 }
 
-/// Nobody looks at the code before the finals, which prove each point that is reported with two inputs. All have the
-/// same memory, so what they find in the caches is alike.
+/// The code is read in the finals, which prove each reported point with two inputs. All points share their memory, so
+/// all find the caches in the same state.
 std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& points) {
     auto quick = settings();
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
@@ -349,8 +349,8 @@ void Tuning::print_finalists(const std::vector<std::size_t>& order, const model:
         if (model::is(warning, model::Warning::beyond_peak)) say_fitted("  " + printable(warning) + "\n");
 }
 
-/// Of the others, those that one process cannot tell from the fastest: the placement of its code and data is part of
-/// the times, up to 4 % on a GPU and 15 % on a CPU.
+/// The points that one process cannot distinguish from the fastest: placement of code and data alone changes a time by
+/// up to 4 % on a GPU and 15 % on a CPU (host/README.md, rule 15).
 std::vector<std::size_t> Tuning::contenders(const std::vector<std::size_t>& order) const {
     const double unlikely = device_.is_gpu() ? 1.06 : 1.25;
     constexpr std::size_t most = 3;

@@ -14,14 +14,14 @@
 
 namespace cllab::app {
 
-/// Cells held against each other, for as long as somebody wants to know more: the first one, which is the left side of
-/// each comparison, against every other one.
+/// Compares the first cell, the left side of each comparison, with every other cell. run() may be called again for more
+/// arrangements.
 class Versus {
 public:
-    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. `records`: of the cells as
-    /// they ran alone, ok and timed; what they say of the code tells whether it is the same. With Control::both each
-    /// side is built once more, and four cells take turns: all of them are evidence. Of more than two cells only the
-    /// first one is built once more: Control::left.
+    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. `records`: one per cell, of
+    /// a run of each alone, ok and timed; equal fingerprints of the code make a comparison `same code`. Control::both
+    /// builds each side a second time, and all four cells take turns and count. With more than two cells only the first
+    /// is built a second time: Control::left.
     Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& cells,
            const std::vector<model::Record>& records, model::Control control = model::Control::both);
 

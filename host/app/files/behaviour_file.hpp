@@ -1,5 +1,5 @@
-// DIR/<device>/behaviour.json beside a device's profile: what `cllab behaviour` has found, and what is said of it where
-// a kernel meets it.
+// DIR/<device>/behaviour.json, beside the device's profile: the answers of `cllab behaviour`, and the sentences that
+// other commands print from them.
 #pragma once
 
 #include <filesystem>

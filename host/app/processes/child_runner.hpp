@@ -56,12 +56,12 @@ class Compilers {
 public:
     /// Begins them where they help; they end with this.
     Compilers(const run::RunRequest& request, const std::string& selector, const model::Device& device, unsigned cores);
-    /// Until nothing of theirs disturbs what is measured. Throws run::Interrupted.
+    /// Returns when the compilers no longer disturb a measurement. Throws run::Interrupted.
     void wait(double timeout_seconds);
 
 private:
     static constexpr std::size_t most = 8;
-    bool beside_ = false;  ///< what is measured
+    bool beside_ = false;  ///< whether they run beside the measurement
     std::vector<std::unique_ptr<Worker>> processes_;
 };
 

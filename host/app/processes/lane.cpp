@@ -37,7 +37,7 @@ std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::
     return std::make_unique<Worker>([&](Link& parent, Position& position) {
         LocalDevices devices;
         const auto& settings = request.settings;
-        if (settings.arrangement || settings.screening) device::use_shared_cache();  // nobody reads their builds' logs
+        if (settings.arrangement || settings.screening) device::use_shared_cache();  // their build logs are not read
         // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
         // arrangement are of the bytes that the first one's driver gave.
         if (known && settings.goes_on) devices.inherit(selector, *known);

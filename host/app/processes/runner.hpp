@@ -76,9 +76,9 @@ void note_interrupts();   ///< for child processes: they only wind down, the par
 void write_timing(model::Record& record);
 
 using HandOver = std::function<void(const std::string& line)>;
-/// Runs `work` in a child process, which may call OpenCL while this process does not, and returns the lines that it
-/// hands over, of each of which `taken` is told at once. Throws what the child throws; DeviceLost, beginning with
-/// `doing`, when it dies, hands no first line over within `first_seconds`, or no other one within `seconds`.
+/// Runs `work` in a child process, which may call OpenCL while this process does not. Returns the lines that the child
+/// hands over; `taken` gets each line when it arrives. Throws what the child throws, and DeviceLost, beginning with
+/// `doing`, when the child dies, or sends no first line within `first_seconds` or no later line within `seconds`.
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds, const HandOver& taken = {});
 
