@@ -44,10 +44,6 @@ struct Settings {
     /// memory for all, no launches that only a wrong kernel has to fear, and no more samples of a cell that takes twice
     /// as long as the fastest.
     bool screening = false;
-    /// A sample of one operation follows an untimed one of its own cell: what it finds in the caches is not what other
-    /// cells, on buffers of their own, have left there. (A product that has its data in the L2 of an H200 took 340 us,
-    /// and 584 after another cell.)
-    bool alone = false;
     std::optional<Clock::time_point> ends;  ///< what comparison would begin later is left out
     /// Whether the inputs are restored before each timed operation of a kernel that works in place, outside its time.
     /// Nothing: the run decides.
@@ -91,7 +87,7 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, alone, ends, fresh_data, hot_seconds, tool_seconds, small_groups,    \
+        run, arrangement, goes_on, screening, ends, fresh_data, hot_seconds, tool_seconds, small_groups,           \
         cache, count_above, energy, steps, read_code, builds_ahead, limits, judge, name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };

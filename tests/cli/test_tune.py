@@ -245,7 +245,7 @@ class Winner(KernelFileTest):
             "arg dst", "tolerance absolute=10\narg dst"))
         out, _ = self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.05", "--axis", "per=1", "--axis", "l=16,32,64", "--json", "r.jsonl")
         compared = [(c["left"], c["right"]) for c in self.records() if c.get("record") == "comparison"]
-        fastest = out.split("in turns:\n")[1].split("  ")[2].strip()
+        fastest = out.split("measured again:\n")[1].split("  ")[2].strip()
         # A default that takes four times as long needs no fresh process.
         if "more than any placement explains" not in words(out):
             self.assertEqual(compared.pop(0), (fastest, "the default"))

@@ -118,20 +118,26 @@ model::Cell Tuning::cell_at(const Point& point) const {
 run::Settings Tuning::settings() const {
     auto out = settings_of(options_);
     out.sampling_seconds = options_.sampling_seconds;
-    out.alone = out.goes_on = true;  // the device is known by the batch before
+    out.goes_on = true;  // the device is known by the batch before
     out.limits = context_.limits;
     return out;
 }
 
+/// Points of a screening share their memory and take turns. Others have memory of their own, so each is measured to the
+/// end before the next: in turns none would find its data in the caches, where `cllab run` of the one point does. (On a
+/// CPU of two cores that took up to twice as long, and other points seemed the fastest.)
 std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run::Settings& settings) {
-    auto group = mapped(points, [&](const Point& point) { return cell_at(point); });
-    ask_reference_command(options_, context_.choice, {group}, device_, true);
+    std::vector<model::Group> groups(settings.screening ? 1 : points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) groups[i % groups.size()].push_back(cell_at(points[i]));
+    ask_reference_command(options_, context_.choice, groups, device_, true);
     std::vector<Record> out(points.size());
-    context_.runner.run({std::nullopt, {std::move(group)}, settings}, device_.selector,
-                        {[&](std::size_t, std::size_t index, const Record&, const char*) {
+    context_.runner.run({std::nullopt, std::move(groups), settings}, device_.selector,
+                        {[&](std::size_t group, std::size_t place, const Record&, const char*) {
+                             const auto index = group + place;
                              say_doing(doing(settings.screening ? index : 0) + ", now " + text_of(points[index]));
                          },
-                         [&](std::size_t, std::size_t index, const Record& record) {
+                         [&](std::size_t group, std::size_t place, const Record& record) {
+                             const auto index = group + place;
                              out.at(index) = record;
                              context_.sink.take(record);
                              fail(points[index], record);
@@ -139,14 +145,12 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     return out;
 }
 
-/// The code is read in the finals, which prove each reported point with two inputs. All points share their memory, so
-/// all find the caches in the same state.
+/// The code is read in the finals, which prove each reported point with two inputs.
 std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& points) {
     auto quick = settings();
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
     quick.read_code = false;
     quick.screening = true;
-    quick.alone = false;
     return mapped(measure(points, quick), time_of);
 }
 
@@ -333,7 +337,7 @@ void Tuning::judge(const model::Screening& found) {
 void Tuning::print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const {
     std::size_t width = 0;
     for (const auto n : order) width = std::max(width, text_of(finalists_[n]).size());
-    results() << "  the fastest few, measured again in turns:\n";
+    results() << "  the fastest few, each measured again:\n";
     std::string lines;
     for (const auto n : order) {
         const auto& point = finalists_[n];
@@ -374,7 +378,7 @@ std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
     const auto standard = std::ranges::find_if(order, is_default);
     const auto others = contenders(order);
     if (is_default(fastest))
-        results() << "  in these turns no point is faster than the default\n";
+        results() << "  measured again, no point is faster than the default\n";
     else if (standard == order.end())
         say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(finalists_[fastest])));
     else if (std::ranges::count(others, *standard) == 0)

@@ -106,10 +106,7 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         const InPhase phase(Phase::sampling);
         // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
-        // A sample of many operations has many that do not follow another cell's.
-        const bool alone = state_.settings.alone && per_sample_ == 1 && !state_.fresh_data;
-        put_data_back_in_time(per_sample_ + alone);
-        if (alone) state_.subject->run();
+        put_data_back_in_time(per_sample_);
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
