@@ -118,7 +118,7 @@ const Bound::Argument* Bound::find(const std::string& name) const {
 void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     std::vector<std::string> missing;
     declare_structs();
-    for (const auto& parameter : join_same()) {
+    for (auto& parameter : join_same()) {
         if (parameter.kind == Parameter::Kind::refused)
             refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which this lab cannot give");
         auto spec = spec_of(parameter, notes);
@@ -126,6 +126,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
             missing.push_back(parameter.name);
             continue;
         }
+        if (spec->kind == Kind::null && has_extent(parameter)) pass_null(parameter, *spec);
         auto& argument = arguments_.emplace_back(Argument{parameter, std::move(*spec), parameter.type});
         argument.drawn_as = parameter.name;
         bind(argument, load);
@@ -141,6 +142,14 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     }
     if (!said_.local) add_once(notes, "local = the driver's choice");
     if (!said_.work.count("bytes")) add_once(notes, "work bytes = every buffer once");
+}
+
+/// NULL is passed by value, as a handle of zeros.
+void Bound::pass_null(Parameter& parameter, ArgumentSpec& spec) {
+    parameter.kind = Parameter::Kind::value;
+    parameter.type = *model::builtin_type("ulong");
+    spec.kind = Kind::bytes;
+    spec.raw.assign(parameter.type.bytes, '\0');
 }
 
 /// Of the arguments, code has only the size of local memory to be judged by.
@@ -196,14 +205,12 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
                 a.spec.extent = a.spec.numbers;
             }
             if (a.spec.kind != Kind::local || a.spec.extent.size() != 1) unfit();
-            if (a.parameter.type.bytes == 0)
+            if (const auto type = model::data_type(a.spec.type)) a.element = *type;
+            if (a.element.bytes == 0)
                 refuse(a.spec.place, described(a.parameter), ", and the size of that type is unknown");
             return;
         case Parameter::Kind::image:
-            if (kind == Kind::output
-                    ? !a.parameter.writes
-                    : !is_data(kind) || kind == Kind::rules || (a.parameter.writes && !a.parameter.reads_too))
-                unfit();
+            if (kind == Kind::output ? !a.parameter.writes : !is_data(kind) || kind == Kind::rules) unfit();
             return bind_image(a, load);
         case Parameter::Kind::sampler:
             if (kind != Kind::sampler) unfit();
@@ -416,7 +423,8 @@ std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
     const auto& spec = said_.arguments.at(parameter.name);
     std::vector<std::string> possible;
     for (const auto& p : signature_.parameters)
-        if (p.is_buffer() && !is_said(p, Kind::same) && !is_said(p, Kind::part)) possible.push_back(p.name);
+        if (p.is_buffer() && !is_said(p, Kind::same) && !is_said(p, Kind::part) && !is_said(p, Kind::null))
+            possible.push_back(p.name);
     if (std::ranges::count(possible, spec.words.front()) == 0)
         refuse(spec.place, named(parameter), " is ", cllab::quoted(spec.text), "; ",
                possible.empty() ? "no other buffer of the kernel has data" : "possible are " + join(possible, ", "));
@@ -459,7 +467,7 @@ void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
     const auto& spec = said_.arguments.at(part.name);
     const auto& of = spec.words.front();
     auto whole = std::ranges::find(to, of, &Parameter::name);
-    if (whole == to.end() || !whole->is_buffer()) {
+    if (whole == to.end() || !whole->is_buffer() || is_said(*whole, Kind::null)) {
         const auto own = said_.arguments.find(of);
         if (own == said_.arguments.end() || std::ranges::count(signature_.parameters, of, &Parameter::name) > 0)
             refuse(spec.place, named(part), " is ", cllab::quoted(spec.text), ", but '", of,
@@ -471,19 +479,20 @@ void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
     parts_.push_back(part);
 }
 
-/// In elements of the part's own type.
+/// In elements of the part's own type, or of the one that its line names.
 void Bound::add_part(const model::Point& point, const model::Device& device, const Parameter& part, Shape& to) const {
     const auto& spec = said_.arguments.at(part.name);
     const auto& whole = *find(spec.words.front());
     const auto& of = whole.parameter.name;
-    const auto one = std::max<std::size_t>(1, part.type.bytes);
+    const auto one = std::max<std::size_t>(1, model::data_type(spec.type).value_or(part.type).bytes);
     const auto most = static_cast<std::int64_t>(whole.element.bytes_of(to.counts.at(of)) / one);
     const auto origin = value(point, spec.numbers[0]), length = value(point, spec.extent[0]);
     if (origin < 0 || length < 1 || origin > most || length > most - origin)
         refuse(spec.place, "'", part.name, "' is ", length, " elements of '", of, "' from element ", origin, " on; '",
                of, "' has ", most);
     const auto begin = static_cast<std::size_t>(origin) * one;
-    if (const auto align = device.base_align_bytes; align > 0 && begin % align != 0)
+    // Of shared virtual memory a part is a pointer.
+    if (const auto align = device.base_align_bytes; !whole.spec.svm && align > 0 && begin % align != 0)
         throw Unsupported("'", part.name, "' begins at byte ", begin, " of '", of,
                           "'; on this device a part begins at a multiple of ", align,
                           " bytes (CL_DEVICE_MEM_BASE_ADDR_ALIGN is ", 8 * align, " bits)");

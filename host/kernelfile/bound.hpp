@@ -119,6 +119,7 @@ private:
 
     std::optional<ArgumentSpec> spec_of(const model::Parameter& parameter, std::vector<std::string>& notes) const;
     void bind_all(const LoadPicture& load, std::vector<std::string>& notes);
+    static void pass_null(model::Parameter& parameter, ArgumentSpec& spec);
     std::vector<model::Parameter> join_same();
     std::optional<std::string> same_as(const model::Parameter& parameter) const;
     /// Of arguments that are one buffer the one by which it is called; the name itself of others.

@@ -164,7 +164,10 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                                    nullptr, size[2], a.parameter.dims, a.parameter.is_array};
                 image.of_buffer = a.parameter.is_buffer_image();
                 image.read_write = a.parameter.reads_too;
-                if (a.spec.kind != Kind::output) image.data = data(point, a, size[0] * size[1] * size[2], seed);
+                if (a.spec.kind != Kind::output) {
+                    image.data = data(point, a, size[0] * size[1] * size[2], seed);
+                    image.in_out = a.parameter.writes;
+                }
                 out.args.push_back(std::move(image));
                 break;
             }

@@ -22,7 +22,7 @@ struct FieldRule;
 
 /// One value for one argument, e.g. "rand:n*n". What of it applies depends on the kind.
 struct ArgumentSpec {
-    enum class Kind { drawn, rules, output, same, part, local, file, picture, sampler, bytes, fields, numbers };
+    enum class Kind { drawn, rules, output, same, part, local, file, picture, sampler, bytes, fields, numbers, null };
     Place place;
     std::string text;  ///< as written
     Kind kind = Kind::numbers;

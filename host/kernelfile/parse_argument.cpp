@@ -228,8 +228,12 @@ void read_same(const std::string& other, ArgumentSpec& out) {
     out.words = {other};
 }
 
-/// ARGUMENT:ORIGIN:LENGTH
-void read_part(const Parts& parts, ArgumentSpec& out) {
+/// ARGUMENT:[TYPE:]ORIGIN:LENGTH
+void read_part(Parts parts, ArgumentSpec& out) {
+    if (parts.size() == 5 && model::data_type(parts[2].first)) {
+        out.type = parts[2].first;
+        parts.erase(parts.begin() + 2);
+    }
     if (parts.size() != 4 || !is_name(parts[1].first))
         refuse(out.place, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found ",
                cllab::quoted(out.text));
@@ -273,6 +277,10 @@ ArgumentSpec parse_argument(const Piece& value) {
     if (const auto draw = draws.find(head);
         draw != draws.end() && (parts.size() > 1 || draw->second.draw <= Draw::uniform)) {
         read_draw(head, draw->second, parts, out);
+        return out;
+    }
+    if (out.text == "null") {
+        out.kind = Kind::null;
         return out;
     }
     if (head == "svm") {

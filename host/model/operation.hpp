@@ -133,9 +133,10 @@ struct Image {
     unsigned dims = 2;
     bool is_array = false;    ///< the last size counts layers
     bool of_buffer = false;   ///< of one size: made of a buffer
-    bool read_write = false;  ///< the kernel does both: with data it is like InOut
+    bool read_write = false;  ///< the kernel does both
+    bool in_out = false;      ///< it has data, like InOut: the kernel may leave pixels alone
 
-    bool comes_out() const { return !data || read_write; }
+    bool comes_out() const { return !data || in_out; }
 };
 struct Sampler {
     enum class Outside { undefined, edge, zero, repeat, mirror };

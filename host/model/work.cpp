@@ -33,7 +33,9 @@ std::optional<double> read_of(const Setup& setup, double bytes) {
         const auto* image = std::get_if<Image>(&argument);
         if (std::holds_alternative<Scratch>(argument) && size > 0) return std::nullopt;
         const bool both = std::holds_alternative<InOut>(argument);
-        if (both || std::holds_alternative<Input>(argument) || (image && image->data)) read += size;
+        if (both || std::holds_alternative<Input>(argument) ||
+            (image && image->data && (image->read_write || !image->in_out)))
+            read += size;
         if (both || std::holds_alternative<Output>(argument) || (image && image->comes_out())) written += size;
     }
     constexpr double little = 0.02;
@@ -76,7 +78,7 @@ double bytes_of(const Argument& argument) {
 bool goes_in_and_out(const Argument& argument) {
     if (const auto* inout = std::get_if<InOut>(&argument)) return inout->by_step != ByStep::up;
     const auto* image = std::get_if<Image>(&argument);
-    return image && image->data && image->read_write;
+    return image && image->data && image->in_out;
 }
 
 std::vector<Step> steps_of(const Setup& setup) {
@@ -209,7 +211,8 @@ private:
     void argument(const Image& a) {
         all("image ", a.width, a.height, a.depth, static_cast<int>(a.dims), a.is_array, a.format.name(),
             static_cast<bool>(a.data), digest(a.data));
-        if (a.of_buffer || a.read_write) all("kind ", a.of_buffer, a.read_write);
+        const bool both = a.read_write || a.in_out;
+        if (a.of_buffer || both) all("kind ", a.of_buffer, both);
     }
     void argument(const Sampler& a) { all("sampler ", a.normalised, a.linear, static_cast<int>(a.outside)); }
 

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <thread>
@@ -35,6 +37,15 @@ const char* const text =
     "  const int i = get_global_id(0);\n"
     "  if (x[i] > 500) { const int slot = atomic_inc(count); found[slot] = x[i]; }\n"
     "}\n"
+    "kernel void picked(global const int* x, global int* found, global int* count) {\n"
+    "  if (x[get_global_id(0)] > 500) found[atomic_inc(count)] = x[get_global_id(0)];\n"
+    "}\n"
+    "kernel void reversed(global How* how, global const How* from, local How* room) {\n"
+    "  const int i = get_local_id(0);\n"
+    "  room[i] = from[i]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  how[i] = room[get_local_size(0) - 1 - i];\n"
+    "}\n"
+    "kernel void address(ulong at, global int* out) { out[get_global_id(0)] = at != 0; }\n"
     "kernel void quads(global float4* x) { x[get_global_id(0)] += 1; }\n"
     "kernel void maybe(global int* a, global int* b) { a[get_global_id(0)] = b ? b[0] : 7; }\n"
     "kernel void idle(global int* x, int not_this) { if (x[0] == not_this) x[1] = 7; }\n"
@@ -153,6 +164,29 @@ void structs(Program& p) {
     p.launch(kernel, "with_struct", {256}, &local);
 }
 
+/// Of types that only the text knows.
+void parts_of_structs(Program& p) {
+    const auto kernel = p.kernel("reversed");
+    const auto how = p.buffer(std::vector<int>(64, 1)), all = p.buffer(whole(4096));
+    const cl_buffer_region region{8192, 4096};
+    const auto from = clCreateSubBuffer(all, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &p.result);
+    need(p.result, "part");
+    p.set(kernel, 0, how), p.set(kernel, 1, from);
+    need(clSetKernelArg(kernel, 2, 32 * 2 * sizeof(int), nullptr), "local");
+    const size_t local = 32;
+    p.launch(kernel, "reversed", {32}, &local);
+}
+
+/// The whole buffer is an argument, too.
+void part_and_whole(Program& p) {
+    const auto kernel = p.kernel("add");
+    const auto all = p.buffer(whole(4096));
+    const cl_buffer_region region{4096, 4000};
+    const auto part = clCreateSubBuffer(all, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &p.result);
+    p.set(kernel, 0, part), p.set(kernel, 1, all), p.set(kernel, 2, part);
+    p.launch(kernel, "add", {1000});
+}
+
 /// Both inputs are parts of one buffer; the results go where one input is.
 void parts(Program& p) {
     const auto kernel = p.kernel("add");
@@ -171,6 +205,7 @@ void idle(Program& p) {
     p.launch(kernel, "idle", {1});
 }
 
+/// The last columns stay as they were.
 void images(Program& p) {
     const auto kernel = p.kernel("blur");
     const cl_image_format format{CL_RGBA, CL_FLOAT};
@@ -180,17 +215,18 @@ void images(Program& p) {
     const auto from =
         clCreateImage(p.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &size, data.data(), &p.result);
     need(p.result, "image");
-    const auto to = clCreateImage(p.context, CL_MEM_WRITE_ONLY, &format, &size, nullptr, &p.result);
+    const auto to =
+        clCreateImage(p.context, CL_MEM_WRITE_ONLY | CL_MEM_COPY_HOST_PTR, &format, &size, data.data(), &p.result);
     const auto sampler = clCreateSampler(p.context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &p.result);
     p.set(kernel, 0, from), p.set(kernel, 1, sampler), p.set(kernel, 2, to);
-    p.launch(kernel, "blur", {32, 16});
+    p.launch(kernel, "blur", {30, 16});
 }
 
 /// The program of the kernels is released first, one kernel is a clone, and all kernels were made at once.
 void released(Program& p) {
-    cl_kernel all[8];
+    cl_kernel all[32];
     cl_uint count = 0;
-    need(clCreateKernelsInProgram(p.program, 8, all, &count), "kernels");
+    need(clCreateKernelsInProgram(p.program, 32, all, &count), "kernels");
     clReleaseProgram(p.program);
     p.program = nullptr;
     for (cl_uint i = 0; i < count; ++i) {
@@ -252,8 +288,11 @@ void shared(Program& p) {
     const auto add = p.kernel("add");
     need(clSetKernelArgSVMPointer(add, 0, all), "svm");
     need(clSetKernelArgSVMPointer(add, 1, all), "svm");
-    need(clSetKernelArgSVMPointer(add, 2, all + 1024), "svm");
+    need(clSetKernelArgSVMPointer(add, 2, all + 1003), "svm");
     p.launch(add, "add", {1000});
+    const auto address = p.kernel("address");
+    p.set(address, 0, all), p.set(address, 1, p.buffer(whole(64)));
+    p.launch(address, "address", {64});
     clSVMFree(p.context, all);
 }
 
@@ -266,6 +305,8 @@ void null(Program& p) {
         need(clSetKernelArg(kernel, 1, sizeof none, value), "null");
         p.launch(kernel, "maybe", {64});
     }
+    need(clSetKernelArgSVMPointer(kernel, 1, nullptr), "null");
+    p.launch(kernel, "maybe", {64});
 }
 
 void vectors(Program& p) {
@@ -275,33 +316,57 @@ void vectors(Program& p) {
 }
 
 void appended(Program& p) {
-    const auto kernel = p.kernel("positive");
-    const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)),
-               count = p.buffer(std::vector<int>(1));
-    p.set(kernel, 0, x), p.set(kernel, 1, found), p.set(kernel, 2, count);
-    const size_t local = 10;
-    p.launch(kernel, "positive", {1000}, &local);
+    for (const char* name : {"positive", "picked"}) {
+        const auto kernel = p.kernel(name);
+        const auto x = p.buffer(whole(1000)), found = p.buffer(std::vector<int>(1000)),
+                   count = p.buffer(std::vector<int>(1));
+        p.set(kernel, 0, x), p.set(kernel, 1, found), p.set(kernel, 2, count);
+        const size_t local = 10;
+        p.launch(kernel, name, {1000}, &local);
+    }
 }
 
+/// The host may not read what it made.
 void twice(Program& p) {
     const auto kernel = p.kernel("add");
-    const auto a = p.buffer(whole(64)), sum = p.buffer(whole(64));
+    const auto a = p.buffer(whole(64), CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY),
+               sum = p.buffer(whole(64), CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS);
     p.set(kernel, 0, a), p.set(kernel, 1, a), p.set(kernel, 2, sum);
     p.launch(kernel, "add", {64});
 }
 
-/// A program of a binary, whose text the process compiled before; a linked program with a header.
-void binaries(Program& p) {
+std::vector<unsigned char> binary(Program& p) {
     size_t size = 0;
     need(clGetProgramInfo(p.program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), "size");
     std::vector<unsigned char> bytes(size);
     auto* data = bytes.data();
     need(clGetProgramInfo(p.program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr), "binary");
+    return bytes;
+}
+
+void run_binary(Program& p, const std::vector<unsigned char>& bytes) {
     clReleaseProgram(p.program);
+    const auto size = bytes.size();
     const unsigned char* given = bytes.data();
     p.program = clCreateProgramWithBinary(p.context, 1, &p.device, &size, &given, nullptr, &p.result);
     need(clBuildProgram(p.program, 1, &p.device, "", nullptr, nullptr), "build");
     counts(p, 1);
+}
+
+void save(Program& p) {
+    const auto bytes = binary(p);
+    std::ofstream("program.bin", std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// What another process saved.
+void load(Program& p) {
+    std::ifstream file("program.bin", std::ios::binary);
+    run_binary(p, {std::istreambuf_iterator<char>(file), {}});
+}
+
+/// A program of a binary, whose text the process compiled before; a linked program with a header.
+void binaries(Program& p) {
+    run_binary(p, binary(p));
     const char *header = "#define TWICE(x) (2 * (x))\n",
                *source =
                    "#include \"twice.h\"\nkernel void twice(global int* x) { x[get_global_id(0)] = "
@@ -360,6 +425,8 @@ int main(int count, char** words) {
         {"counts", [](Program& q) { counts(q); }},
         {"structs", structs},
         {"parts", parts},
+        {"parts_of_structs", parts_of_structs},
+        {"part_and_whole", part_and_whole},
         {"idle", idle},
         {"images", images},
         {"released", released},
@@ -371,6 +438,8 @@ int main(int count, char** words) {
         {"appended", appended},
         {"twice", twice},
         {"binaries", binaries},
+        {"save", save},
+        {"load", load},
         {"threads", threads},
         {"crash", [](Program& q) { counts(q), q.say(), ::kill(::getpid(), SIGKILL); }},
         {"full", full_disk},

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What buffers of kernel files hold and where they lie: packed data, structs, one buffer for two arguments, parts of one, shared virtual memory."""
+import struct
 import unittest
 
 from kernel_files import KernelFileTest, floats
@@ -158,6 +159,49 @@ open(f"{folder}/dst.npy", "wb").write(data[:head] + array.array("f", (2 * v for 
         self.assertEqual(self.one(args=["--reference-command", "python3 twice.py"])["checked_by"], "reference command")
 
 
+class NoBuffer(KernelFileTest):
+    """A host may pass NULL for a pointer."""
+    TEXT = """/*cllab
+arg from = null
+arg by = null
+arg to = out:256
+global 256
+*/
+__kernel void k(__global const int* from, __constant int* by, __global int* to) {
+    const int i = get_global_id(0);
+    to[i] = from ? from[i] : by ? by[0] : 7 * i;
+}
+"""
+
+    def test_the_kernel_gets_null(self):
+        (self.folder / "gold.bin").write_bytes(struct.pack("<256i", *range(0, 7 * 256, 7)))
+        record, = self.check(self.TEXT.replace("global 256", "global 256\nexpect to = gold.bin"))
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "file gold.bin"))
+        record, = self.check(self.TEXT.replace("arg by = null", "arg by = const:9:1").replace("global 256", "global 256\nexpect to = gold.bin"), status=1)
+        self.assertEqual(record["reason"], "to[0] is 9, expected 0")
+
+    def test_what_the_lab_does_with_other_kernels_it_does_with_this_one(self):
+        self.write(self.TEXT)
+        (self.folder / "edited.cl").write_text(self.TEXT.replace("7 * i", "6 * i + i"))
+        common = ["--device", "cpu", "--max-time", "2"]
+        self.assertRegex(self.lab("run", "t.cl", "--vs", "edited.cl", "--no-dumps", *common)[0], "same|too close|faster")
+        self.lab("tune", "t.cl", "--json", "tuned.jsonl", *common)
+        self.assertEqual({record["status"] for record in self.records("tuned.jsonl") if "status" in record}, {"ok"})
+        self.assertIn("VGPRs", self.lab("isa", "t.cl", "--target", "gfx900")[0])
+        # The rest of it is guessed.
+        self.write(self.TEXT.replace("arg to = out:256\nglobal 256\n", ""))
+        _, err = self.lab("run", "t.cl", "--verify", "--no-dumps", *common)
+        self.assertIn("arg to = out:", err)
+        self.assertNotIn("arg from", err)
+
+    def test_it_has_no_elements(self):
+        for old, new, why in (("arg to = out:256", "arg to = out:len(from)", "nothing says how many elements 'from' has"),
+                              ("arg by = null", "arg by = same:from", "argument 'by' of kernel 'k' is 'same:from'; possible are to"),
+                              ("arg by = null", "arg by = part:from:0:1", "'from' is no buffer"),
+                              ("global 256", "global 256\nexpect from = unchanged", "which is never written")):
+            self.assertIn(why, self.lab("run", self.write(self.TEXT.replace(old, new)), status=2)[1])
+
+
 class PartsOfABuffer(KernelFileTest):
     """Sub-buffers, as of a host that allocates once."""
     TEXT = """/*cllab
@@ -190,6 +234,12 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         self.write(text.replace("float* b)", "float* b, __global float* c, int n)").replace("2 * a[i]", "c[i] = n * a[i]"))
         _, err = self.lab("run", "t.cl", "--device", "cpu", "--verify", "--no-dumps")
         self.assertIn("guessed (by Oclgrind", err)
+
+    def test_it_is_told_in_bytes_where_a_type_says_so(self):
+        text = self.TEXT.replace("arg b = part:pool:4096:{length}", "arg b = part:pool:uchar:16384:{length}")
+        (self.folder / "gold.bin").write_bytes(floats([float(i) for i in range(4096)] + [2.0 * i for i in range(1024)] + [float(i) for i in range(5120, 8192)]))
+        record, = self.check(text.format(first="0", length="4096", more="expect pool = gold.bin\n", body=self.RIGHT + ";"))
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "file gold.bin"))
 
     def test_the_whole_may_be_an_argument_too(self):
         text = self.TEXT.format(first="0", length="1024", more="expect pool = gold.bin\n", body=self.RIGHT + ";").replace("arg a = part:pool:0:1024\n", "")

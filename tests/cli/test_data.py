@@ -122,6 +122,18 @@ __kernel void k(read_write image2d_t io) {
         if status == "ok":
             self.assertEqual(record["reason"], "io[0] is 2, expected 1")
 
+    def test_an_image_that_is_only_written_may_have_data_of_which_the_kernel_leaves_some(self):
+        text = """/*cllab
+arg to = iota:r32i:8,4
+global 8,2
+expect to = expected.bin
+*/
+__kernel void k(write_only image2d_t to) { write_imagei(to, (int2)(get_global_id(0), get_global_id(1)), (int4)(-1)); }
+"""
+        self.assertEqual(self.one(text, packed("i", [-1] * 16 + list(range(16, 32)))), "ok")
+        record, = self.check(text.replace("global 8,2", "global 8,3"), status=1)
+        self.assertEqual(record["reason"], "to[16] is -1, expected 16")
+
     def test_depth_images_have_formats_of_their_own(self):
         text = """/*cllab
 arg src = iota:{format}:8,4

@@ -196,5 +196,5 @@ WRONG += [
     ("format of one channel", "/*cllab\narg src = rand:a8:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'a8'", "rgba8ui"]),
     ("device-side enqueue", "__kernel void k(__global int* d) {\n    enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ d[0] = 1; });\n}\n", ["--global", "1"], ["t.cl:2:5:", "device-side enqueue"]),
     ("a format of depth images", "/*cllab\narg src = rand:depth32f:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "is an image2d_t, which has no format depth32f"]),
-    ("data for what is only written", "/*cllab\narg dst = rand:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'dst'", "does not fit"]),
+    ("a sampler that is NULL", "/*cllab\narg s = null\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'s'", "'null' does not fit"]),
 ]

@@ -178,17 +178,22 @@ def run(command, **more):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
 
 
-def programs(out, only):
+def install(out, only):
+    """The packages of these programs, or all, in a virtual environment; its Python."""
     python = out / "venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", out / "venv"], check=True)
+    for package in PACKAGES:
+        if not only or package.split("==")[0] in [*only, "pyopencl", "mako", "tifffile"]:
+            subprocess.run([python, "-m", "pip", "-q", "install", "--prefer-binary", package], check=True,
+                           env=os.environ | {"VKFFT_BACKEND": "opencl"})
+    return python
+
+
+def programs(out, python, only):
     for name, text in PROGRAMS.items():
         if only and name not in only:
             continue
-        for package in PACKAGES:
-            if package.split("==")[0] in (name, "pyopencl", "mako", "tifffile") and (name != "tinygrad" or package.startswith("tinygrad")):
-                subprocess.run([python, "-m", "pip", "-q", "install", "--prefer-binary", package], check=False,
-                               env=os.environ | {"VKFFT_BACKEND": "opencl"})
         script = out / ("trial_" + name + ".py")  # not the name of the package
         script.write_text(text)
         yield name, [python, script]
@@ -300,7 +305,8 @@ def main():
     total, all_misses = collections.Counter(), []
     columns = ["kernels", "files", "changed", "proved", "text", *TARGETS]
     print(f"{'program':24}", *(f"{column:>8}" for column in columns))
-    for name, command in programs(out, arguments.only):
+    python = install(out, arguments.only)
+    for name, command in programs(out, python, arguments.only):
         row, misses = trial(name, command, out, arguments.seconds)
         total += row
         all_misses += [(name, *miss) for miss in misses]
@@ -308,7 +314,7 @@ def main():
     print(f"{'all':24}", *(f"{total[column]:8}" for column in columns))
     for miss in all_misses:
         print("  " + "  ".join(miss))
-    for line in own_times(out / "venv" / "bin" / "python", out) if not arguments.only or "own-times" in arguments.only else ():
+    for line in own_times(python, out) if not arguments.only or "own-times" in arguments.only else ():
         print(line)
     return 0 if total["proved"] >= 0.95 * total["changed"] and all(total[target] >= 0.95 * total["text"] for target in TARGETS) else 1
 

@@ -1,7 +1,6 @@
 #include <cstdlib>
 
 #include "capture/layer/objects.hpp"
-#include "core/kernel_text.hpp"
 
 namespace cllab::capture {
 
@@ -36,12 +35,13 @@ std::string stem_of(const std::string& kernel) {
     return folder_name(kernel) + (others ? "-" + std::to_string(others + 1) : "");
 }
 
-void take(Launch& launch, const Argument& argument, const ParameterInfo& parameter) {
+void take(Launch& launch, Argument& argument, const ParameterInfo& parameter) {
     const auto named = "argument '" + parameter.name + "' ";
-    const auto& resource = argument.resource;
+    auto& resource = argument.resource;
+    // A number may be the address of one.
+    if (!parameter.is_pointer && !parameter.type.empty() && parameter.type != "sampler_t") resource = nullptr;
+    if (parameter.is_pointer && !resource && !argument.is_null()) launch.missing = named + "is memory of an extension";
     if (!argument.is_set) launch.missing = named + "was set in a way that the layer does not see";
-    if (argument.is_set && parameter.is_global && !resource)
-        launch.missing = named + "is NULL, which a kernel file cannot say, or memory of an extension";
     if (!resource || !resource->sampler.empty()) return;
     // A part of a buffer is kept by its whole: parts overlap.
     const auto& whole = resource->parent ? resource->parent : resource;
@@ -51,36 +51,20 @@ void take(Launch& launch, const Argument& argument, const ParameterInfo& paramet
     launch.bytes += 2 * whole->bytes;
 }
 
-/// The parameter by the text, for drivers that return nothing: PoCL has no names for linked programs.
-ParameterInfo written(const Launch& launch, std::size_t index) {
-    const bool has_text = launch.program->ending == ".cl";
-    for (const auto& kernel : kernels_in(has_text ? launch.program->bytes : "")) {
-        if (kernel.name != launch.kernel || index >= kernel.parameters.size()) continue;
-        auto text = kernel.parameters[index];
-        const bool is_global = text.find("global") != text.npos;
-        std::ranges::replace(text, '*', ' ');
-        auto words = split(text, ' ');
-        std::erase(words, "");
-        if (words.size() > 1)
-            return {words.back(), words[words.size() - 2], true, is_global && text.find("const") == text.npos,
-                    is_global};
-    }
-    return {"arg" + std::to_string(index), "", true, true};
-}
-
-ParameterInfo parameter_of(const Launch& launch, cl_kernel handle, cl_uint index) {
+/// A driver that has no names calls them by their numbers when the file is run, too.
+ParameterInfo parameter_of(cl_kernel handle, cl_uint index) {
     constexpr auto info = &Dispatch::clGetKernelArgInfo;
     auto name = asked<info>(handle, index, CL_KERNEL_ARG_NAME);
-    if (name.empty()) return written(launch, index);
+    if (name.empty()) return {"arg" + std::to_string(index), "", true};
     if (name.starts_with("_cl_")) name = name.substr(4);  // PoCL's for names that C reserves
     const auto access = asked<info, cl_kernel_arg_access_qualifier>(handle, index, CL_KERNEL_ARG_ACCESS_QUALIFIER);
     const auto space = asked<info, cl_kernel_arg_address_qualifier>(handle, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
     const auto of_type = asked<info, cl_kernel_arg_type_qualifier>(handle, index, CL_KERNEL_ARG_TYPE_QUALIFIER);
     const bool is_global = space == CL_KERNEL_ARG_ADDRESS_GLOBAL,
                is_image = access >= CL_KERNEL_ARG_ACCESS_READ_ONLY && access < CL_KERNEL_ARG_ACCESS_NONE;
-    return {name, asked<info>(handle, index, CL_KERNEL_ARG_TYPE_NAME), access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+    return {name, asked<info>(handle, index, CL_KERNEL_ARG_TYPE_NAME),
             is_image ? access != CL_KERNEL_ARG_ACCESS_READ_ONLY : is_global && !(of_type & CL_KERNEL_ARG_TYPE_CONST),
-            is_global};
+            is_image || is_global || space == CL_KERNEL_ARG_ADDRESS_CONSTANT};
 }
 
 }  // namespace
@@ -97,7 +81,7 @@ bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tal
     launch.arguments = kernel.arguments;
     launch.arguments.resize(asked<&Dispatch::clGetKernelInfo, cl_uint>(handle, CL_KERNEL_NUM_ARGS));
     for (cl_uint i = 0; i < launch.arguments.size(); ++i) {
-        launch.parameters.push_back(parameter_of(launch, handle, i));
+        launch.parameters.push_back(parameter_of(handle, i));
         take(launch, launch.arguments[i], launch.parameters.back());
     }
     if (launch.program->ending.empty())

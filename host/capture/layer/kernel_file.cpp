@@ -1,7 +1,7 @@
 // A launch as a kernel file: its text with a block, and its data beside it.
+#include <bit>
 #include <cmath>
 #include <regex>
-#include <set>
 #include <span>
 
 #include "capture/layer/objects.hpp"
@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 
 fs::path path_of(const std::string& name) { return fs::path(asked_for.folder) / name; }
 
-void put(const std::string& name, const std::string& bytes) {
+/// Writes a file and adds its name to `files`.
+void put(std::vector<std::string>& files, const std::string& name, const std::string& bytes) {
+    files.push_back(name);
     write_file(path_of(name), std::as_bytes(std::span(bytes)));
 }
 
@@ -25,33 +27,29 @@ std::string sizes_text(const Sizes& sizes) {
     return join(sizes, ",", [](auto size) { return std::to_string(size); });
 }
 
-template <class Number>
-Number number_of(const std::string& bytes) {
-    Number out{};
-    std::memcpy(&out, bytes.data(), std::min(bytes.size(), sizeof out));
-    return out;
-}
-
-/// Bytes of the type that a pointer points to; 1 if the type is unknown.
-std::size_t element_bytes(const std::string& type_name) {
+/// What lengths are told in, and its bytes: the type that a pointer points to, or bytes if that type is unknown.
+std::pair<const char*, std::size_t> unit_of(const std::string& type_name) {
     const auto type = model::builtin_type(trim(type_name.substr(0, type_name.find('*'))));
-    return type && type->bytes > 0 ? type->bytes : 1;
+    return type && type->bytes > 0 ? std::pair("", type->bytes) : std::pair("uchar:", std::size_t{1});
 }
 
 /// Empty for buffers and images. A decimal number if that gives the same bytes, else "bytes:" and hexadecimal digits.
-std::string value_text(const Argument& argument, const std::string& type_name) {
+std::string value_text(const Argument& argument, const ParameterInfo& parameter) {
     if (argument.resource) return argument.resource->sampler;
-    if (!argument.value) return concat("local:", argument.size / element_bytes(type_name));
+    if (parameter.is_pointer) return "null";
+    const auto [unit, one] = unit_of(parameter.type);
+    if (!argument.value) return concat("local:", unit, argument.size / one);
     const auto& bytes = *argument.value;
-    const auto type = model::builtin_type(type_name);
+    const auto type = model::builtin_type(parameter.type);
     if (type && type->lanes == 1 && type->bytes == bytes.size()) {
         const auto unused = 64 - 8 * static_cast<int>(bytes.size());
-        auto whole = number_of<std::int64_t>(bytes);
+        std::int64_t whole = 0;
+        std::memcpy(&whole, bytes.data(), bytes.size());
         if (type->kind == model::ElementType::Kind::signed_integer) whole = whole << unused >> unused;
         const bool is_exact = type->is_integer() && std::abs(whole) < std::int64_t{1} << 52;
         if (is_exact || whole == 0) return std::to_string(whole);
-        const double real = type->name == "float"    ? number_of<float>(bytes)
-                            : type->name == "double" ? number_of<double>(bytes)
+        const double real = type->name == "float"    ? std::bit_cast<float>(static_cast<std::int32_t>(whole))
+                            : type->name == "double" ? std::bit_cast<double>(whole)
                                                      : 0;
         if (real != 0 && std::isfinite(real)) return format_exact(real);
     }
@@ -78,8 +76,7 @@ std::string block_of(Launch& launch, const std::string& stem, std::vector<std::s
     std::string lines;
     const auto line = [&](const auto&... parts) { lines += concat("  ", parts..., "\n"); };
     const auto data_file = [&](const std::string& name, const char* when, const std::string& bytes) {
-        files.push_back(concat(stem, ".", launch.index, ".", name, ".", when, ".bin"));
-        put(files.back(), bytes);
+        put(files, concat(stem, ".", launch.index, ".", name, ".", when, ".bin"), bytes);
         return files.back();
     };
     line("only ", launch.kernel);
@@ -88,49 +85,49 @@ std::string block_of(Launch& launch, const std::string& stem, std::vector<std::s
     if (!launch.offset.empty()) line("offset ", sizes_text(launch.offset));
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
         const auto& argument = launch.arguments[i];
-        const auto& [name, type, is_read, is_written, is_global] = launch.parameters[i];
-        if (const auto value = value_text(argument, type); !value.empty()) {
+        const auto& [name, type, is_written, is_pointer] = launch.parameters[i];
+        if (const auto value = value_text(argument, launch.parameters[i]); !value.empty()) {
             line("arg ", name, " = ", value);
             continue;
         }
         const auto& resource = *argument.resource;
         auto& [whole, before, after, first, written] =
             *std::ranges::find(launch.held, resource.parent ? resource.parent : argument.resource, &Held::memory);
-        const auto format = whole->format ? format_of(*whole) : "";
-        if (!first.empty() && !resource.parent) line("arg ", name, " = same:", first);
+        const bool is_part = resource.parent || first.starts_with("whole_of_");
+        if (!first.empty() && !is_part) line("arg ", name, " = same:", first);
         if (first.empty()) {
-            first = (resource.parent ? "whole_of_" : "") + name;
-            line("arg ", first, " = ",
-                 is_read ? "file:" + format + data_file(first, "before", before)
-                         : "out:" + format.substr(0, format.rfind(':')));
+            first = (is_part ? "whole_of_" : "") + name;
+            const auto format = whole->shared ? "svm:file:" : whole->format ? "file:" + format_of(*whole) : "file:";
+            line("arg ", first, " = ", format, data_file(first, "before", before));
         }
-        const auto one = element_bytes(type);
-        if (resource.parent)
-            line("arg ", name, " = part:", first, ":", resource.origin / one, ":", resource.bytes / one);
-        if (is_written && written.empty()) written = resource.parent ? first : name;
+        const auto [unit, one] = unit_of(type);
+        if (is_part) line("arg ", name, " = part:", first, ":", unit, resource.origin / one, ":", resource.bytes / one);
+        if (is_written && written.empty()) written = is_part ? first : name;
     }
     // The program's own results.
     for (const auto& [memory, before, after, first, name] : launch.held)
         if (!name.empty())
-            line("expect ", name, " = ",
-                 before == after && !memory->format ? "unchanged" : data_file(name, "after", after));
+            line("expect ", name, " = ", before == after ? "unchanged" : data_file(name, "after", after));
     return lines;
 }
 
 /// Buffers whose elements have no fixed order: the kernel picks the slot by an atomic counter.
 std::string appended(const std::string& text, const Launch& launch) {
-    static const std::regex counter(R"((\w+)\s*=\s*atom(?:ic)?_(?:inc|add)\s*\()");
-    std::set<std::string> out;
+    static const std::string count = R"(atom(?:ic)?_(?:inc|add|fetch_add\w*)\s*\()";
+    static const std::regex counter(R"((\w+)\s*=\s*)" + count);
+    auto slots = count;
+    std::vector<std::string> out;
     const auto kernels = kernels_in(text);
     const auto own = std::ranges::find(kernels, launch.kernel, &KernelText::name);
     const auto body = own == kernels.end() ? "" : text.substr(own->body, own->end - own->body);
     for (std::sregex_iterator one(body.begin(), body.end(), counter), end; one != end; ++one)
-        for (const auto& parameter : launch.parameters)
-            if (const std::regex store("\\b" + parameter.name + R"(\s*\[[^\]=]*\b)" + (*one)[1].str() +
-                                       R"(\b[^\]=]*\][\w.\s]*=)");
-                parameter.is_written && std::regex_search(body, store))
-                out.insert(parameter.name);
-    return join({out.begin(), out.end()}, ", ");
+        slots += "|" + (*one)[1].str() + "\\b";
+    for (const auto& parameter : launch.parameters)
+        if (const std::regex store("\\b" + parameter.name + R"(\s*\[[^=;]*\b(?:)" + slots +
+                                   R"()[^=;]*\][\w.\s]*=(?!=))");
+            parameter.is_written && std::regex_search(body, store))
+            out.push_back(parameter.name);
+    return join(out, ", ");
 }
 
 /// Removes -I from the options and returns the folders. The kernel file has the included text in place.
@@ -176,9 +173,8 @@ void write_kernel_file(Launch& launch, const std::string& stem, std::vector<std:
     const auto text = is_text ? whole_text(program, folders) : program.bytes;
     if (const auto names = is_text ? appended(text, launch) : ""; !names.empty())
         lines += "  relation any order of " + names + "\n";
-    if (!is_text) put(stem + ".cllab", lines);
-    files.push_back(stem + ".part");
-    put(files.back(), is_text ? "/*cllab\n" + lines + "*/\n" + text : text);
+    if (!is_text) put(files, stem + ".cllab", lines);
+    put(files, stem + ".part", is_text ? "/*cllab\n" + lines + "*/\n" + text : text);
     fs::rename(path_of(files.back()), path_of(stem + program.ending));
     files.back() = stem + program.ending;
 }

@@ -87,11 +87,9 @@ bool collect() {
 void count(const Command& command, std::uint64_t bytes = 0) {
     command.tally->count += command.event != nullptr;
     command.tally->bytes += bytes;
-    {
-        const std::lock_guard lock(mutex);
-        waiting.push_back(command);
-    }
     if (++since_collected > 256) collect();
+    const std::lock_guard lock(mutex);
+    waiting.push_back(command);
 }
 
 /// Queues are made with profiling, and as the program asks if the driver refuses that.

@@ -14,6 +14,7 @@ std::mutex mutex;  ///< of what follows
 auto& objects = *new std::map<const void*, Object>;
 auto& told = *new std::set<std::string>;
 auto& tallies = *new std::map<std::string, Tally*>;
+auto& compiled = *new std::map<std::string, Program>;  ///< by its binary
 
 /// And where it begins: the last one that begins at or before the pointer.
 std::pair<const void*, Object> object_around(const void* pointer) {
@@ -74,7 +75,7 @@ constexpr auto note_source = [](cl_program handle, const auto& of) {
     const auto& [context, count, strings, lengths, error] = of;
     std::string text;
     for (cl_uint i = 0; i < count; ++i)
-        text.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
+        text.append(strings[i], ::strnlen(strings[i], lengths && lengths[i] ? lengths[i] : SIZE_MAX));
     know_program(handle, {".cl", text});
 };
 
@@ -83,9 +84,24 @@ constexpr auto note_il = [](cl_program handle, const auto& of) {
     know_program(handle, {".spv", {static_cast<const char*>(il), length}});
 };
 
+/// A program that the process compiled has its text.
 constexpr auto note_binary = [](cl_program handle, const auto& of) {
     const auto& [context, count, devices, lengths, binaries, status, error] = of;
-    know_program(handle, {".bin", {reinterpret_cast<const char*>(binaries[0]), lengths[0]}});
+    Program program{".bin", {reinterpret_cast<const char*>(binaries[0]), lengths[0]}};
+    std::unique_lock lock(mutex);
+    if (const auto known = compiled.find(program.bytes); known != compiled.end()) program = known->second;
+    lock.unlock();
+    know_program(handle, program);
+};
+
+/// For one device: of several each has a binary.
+constexpr auto note_info = [](const auto& of) {
+    const auto& [handle, what, room, to, needs] = of;
+    const auto size = asked<&Dispatch::clGetProgramInfo, std::size_t>(handle, CL_PROGRAM_BINARY_SIZES);
+    const auto program = object_of(handle).program;
+    if (what != CL_PROGRAM_BINARIES || !to || !*static_cast<char**>(to) || !program) return;
+    const std::lock_guard lock(mutex);
+    compiled.emplace(std::string(*static_cast<char**>(to), size), *program).first->second.is_built = true;
 };
 
 /// A program that is linked of others has their texts one behind the other.
@@ -103,25 +119,31 @@ constexpr auto note_link = [](cl_program handle, const auto& of) {
     know_program(handle, {linked.ending, linked.bytes, linked.options, linked.headers});
 };
 
-/// A build or a compilation, whose options are the fourth argument.
+/// A build, a compilation or a link, whose options are the fourth argument.
 constexpr auto build = [](auto call, const auto& of) {
+    constexpr bool links = std::is_same_v<decltype(std::apply(call, of)), cl_program>;
     auto& options = std::get<3>(of);
-    const std::string asked = options ? options : "";
-    Texts headers;
-    if constexpr (std::tuple_size_v<std::remove_cvref_t<decltype(of)>> == 9)  // a compilation
+    const auto* const asked = options;
+    std::map<std::string, std::string> headers;
+    if constexpr (!links && std::tuple_size_v<std::remove_cvref_t<decltype(of)>> == 9)  // a compilation
         for (cl_uint i = 0; i < std::get<4>(of); ++i)
             if (const auto header = object_of(std::get<5>(of)[i]).program) headers[std::get<6>(of)[i]] = header->bytes;
     // Kernels of an earlier build keep its record.
-    if (const auto program = object_of(std::get<0>(of)).program)
-        know_program(std::get<0>(of), {program->ending, program->bytes, asked, headers});
+    if constexpr (!links)
+        if (const auto program = object_of(std::get<0>(of)).program; program && !program->is_built)
+            know_program(std::get<0>(of), {program->ending, program->bytes, asked ? asked : "", headers});
     // Where launches are kept, the names of parameters are needed.
-    const auto more = asked + (asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
+    const auto more = concat(asked ? asked : "", asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
     options = more.c_str();
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = std::apply(call, of);
+    auto result = std::apply(call, of);
+    options = asked;
+    if (links && !succeeded(result)) result = std::apply(call, of);  // Intel's linker refuses the option
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
     auto& builds = tally_of({{"what", "build"}});
     ++builds.count, ++builds.timed, builds.ns += static_cast<std::uint64_t>(took.count());
+    if constexpr (links)
+        if (result) note_link(result, of);
     return result;
 };
 
@@ -168,7 +190,7 @@ constexpr auto note_pointer = [](const auto& of) {
     const auto [begin, object] = object_around(pointer);
     const auto& whole = object.resource;
     const auto origin = static_cast<std::size_t>(static_cast<const char*>(pointer) - static_cast<const char*>(begin));
-    Argument argument{.is_set = whole && whole->shared && origin < whole->bytes, .resource = whole};
+    Argument argument{.is_set = !pointer || (whole && whole->shared && origin < whole->bytes), .resource = whole};
     if (argument.is_set && origin > 0)
         argument.resource = std::make_shared<Resource>(nullptr, nullptr, "", whole, whole->bytes - origin, origin);
     set(handle, index, std::move(argument));
@@ -199,6 +221,14 @@ constexpr auto note_memory = [](cl_mem handle, const auto&) {
         made->parent = object_of(asked<info, cl_mem>(handle, CL_MEM_ASSOCIATED_MEMOBJECT)).resource;
     }
     know(handle, {.resource = made});
+};
+
+/// What the program's host may not read the layer may.
+constexpr auto create_memory = [](auto call, const auto& of) {
+    using Second = std::remove_cvref_t<std::tuple_element_t<1, std::remove_cvref_t<decltype(of)>>>;
+    constexpr auto flags = std::is_pointer_v<Second> ? 2 : 1;  // behind a list of properties
+    std::get<flags>(of) &= ~cl_mem_flags{CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS};
+    return noted<note_memory>(call, of);
 };
 
 constexpr auto note_shared = [](void* pointer, const auto& of) {
@@ -233,8 +263,8 @@ void wrap_objects(Dispatch& to) {
     wrap<noted<note_source>, &D::clCreateProgramWithSource>(to);
     wrap<noted<note_il>, &D::clCreateProgramWithIL>(to);
     wrap<noted<note_binary>, &D::clCreateProgramWithBinary>(to);
-    wrap<noted<note_link>, &D::clLinkProgram>(to);
-    wrap<build, &D::clBuildProgram, &D::clCompileProgram>(to);
+    wrap<noted<note_info>, &D::clGetProgramInfo>(to);
+    wrap<build, &D::clBuildProgram, &D::clCompileProgram, &D::clLinkProgram>(to);
     wrap<noted<note_kernel>, &D::clCreateKernel>(to);
     wrap<noted<note_kernels>, &D::clCreateKernelsInProgram>(to);
     wrap<noted<note_clone>, &D::clCloneKernel>(to);
@@ -244,8 +274,8 @@ void wrap_objects(Dispatch& to) {
     if (asked_for.kernels.empty()) return;
     wrap<noted<note_argument>, &D::clSetKernelArg>(to);
     wrap<noted<note_pointer>, &D::clSetKernelArgSVMPointer>(to);
-    wrap<noted<note_memory>, &D::clCreateBuffer, &D::clCreateBufferWithProperties, &D::clCreateSubBuffer,
-         &D::clCreateImage, &D::clCreateImageWithProperties, &D::clCreateImage2D, &D::clCreateImage3D>(to);
+    wrap<create_memory, &D::clCreateBuffer, &D::clCreateBufferWithProperties, &D::clCreateSubBuffer, &D::clCreateImage,
+         &D::clCreateImageWithProperties, &D::clCreateImage2D, &D::clCreateImage3D>(to);
     wrap<noted<note_shared>, &D::clSVMAlloc>(to);
     wrap<noted<note_free>, &D::clEnqueueSVMFree>(to);
     wrap<noted<note_sampler>, &D::clCreateSampler, &D::clCreateSamplerWithProperties>(to);

@@ -21,13 +21,13 @@ namespace cllab::capture {
 
 using Dispatch = _cl_icd_dispatch;
 using Sizes = std::vector<std::size_t>;
-using Texts = std::map<std::string, std::string>;
 
 struct Program {
-    std::string ending{};   ///< of a file of it: ".cl", ".spv" or ".bin"; empty: it has none
-    std::string bytes{};    ///< of its text, SPIR-V or binary
-    std::string options{};  ///< of the last build
-    Texts headers{};        ///< that it was compiled with
+    std::string ending{};                          ///< of a file of it: ".cl", ".spv" or ".bin"; empty: it has none
+    std::string bytes{};                           ///< of its text, SPIR-V or binary
+    std::string options{};                         ///< of the last build
+    std::map<std::string, std::string> headers{};  ///< that it was compiled with
+    bool is_built = false;                         ///< it was made of the binary of a program with this text
     std::uint64_t hash = std::hash<std::string>{}(options + '\0' + bytes);
 };
 
@@ -49,6 +49,9 @@ struct Argument {
     std::size_t size = 0;
     std::optional<std::string> value{};  ///< nothing: NULL
     std::shared_ptr<Resource> resource{};
+
+    /// Of a buffer or image.
+    bool is_null() const { return is_set && !resource && (!value || value->find_first_not_of('\0') == value->npos); }
 };
 
 /// The program sets its arguments in one thread at a time, as OpenCL demands.
@@ -98,12 +101,8 @@ void wrap_objects(Dispatch& to);
 void wrap_launches(Dispatch& to);
 
 template <auto act, auto slot, class Result, class... Of>
-Result CL_API_CALL acted(Of... of) {
-    return act(next->*slot, std::tie(of...));
-}
-template <auto act, auto slot, class Result, class... Of>
 void wrap_one(Dispatch& to, Result (*Dispatch::*)(Of...)) {
-    if (next->*slot) to.*slot = acted<act, slot, Result, Of...>;
+    if (next->*slot) to.*slot = [](Of... of) -> Result { return act(next->*slot, std::tie(of...)); };
 }
 /// Calls `act` in the place of these functions, with the next layer's function and references to the arguments.
 template <auto act, auto... slots>
@@ -143,10 +142,10 @@ struct Held {
     std::string name{}, written{};
 };
 
-/// A parameter by clGetKernelArgInfo, or by the text where the driver has no information.
+/// A parameter by clGetKernelArgInfo.
 struct ParameterInfo {
     std::string name, type;
-    bool is_read = true, is_written = false, is_global = false;
+    bool is_written = false, is_pointer = false;  ///< is_pointer: a buffer or image
 };
 
 struct Kept;

@@ -186,7 +186,9 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
 void BoundSequence::check_buffers(Joined& joined) const {
     const auto find = [&](const std::string& name, const Place& place, const char* keyword) -> auto& {
         auto* const found = joined.find(name);
-        if (!found || !found->parameter.is_buffer() || (found->spec && found->spec->kind == ArgumentSpec::Kind::part))
+        using Kind = ArgumentSpec::Kind;
+        if (!found || !found->parameter.is_buffer() ||
+            (found->spec && (found->spec->kind == Kind::part || found->spec->kind == Kind::null)))
             refuse(place, "'", keyword, "' names '", name, "', which is no buffer of sequence '", line_.name,
                    "'; there are ", joined.names());
         return *found;
@@ -228,8 +230,9 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     for (const auto& buffer : joined.buffers) {
         signature.parameters.push_back(buffer.parameter);
         const auto& name = buffer.parameter.name;
-        if (buffer.spec && (!buffer.spec->extent.empty() || !buffer.spec->path.empty() ||
-                            buffer.spec->kind == ArgumentSpec::Kind::sampler))
+        if (buffer.spec &&
+            (!buffer.spec->extent.empty() || !buffer.spec->path.empty() ||
+             buffer.spec->kind == ArgumentSpec::Kind::sampler || buffer.spec->kind == ArgumentSpec::Kind::null))
             all.all.arguments.insert_or_assign(name, *buffer.spec);
         else if (buffer.parameter.kind != Parameter::Kind::sampler)
             missing.push_back(name);

@@ -104,7 +104,7 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
         throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
                           " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
                           std::to_string(facts.image2d_max_height));
-    const cl_mem_flags flags = a.read_write ? CL_MEM_READ_WRITE : a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
+    const cl_mem_flags flags = a.read_write ? CL_MEM_READ_WRITE : a.comes_out() ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
     const auto channel = value_of(channels, std::pair(a.format.channel, a.format.channel_bytes));
     const cl::ImageFormat format(value_of(orders, a.format.order), channel);
     const auto& context = session.context();
