@@ -23,10 +23,12 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
-    // What others disturb so much that it is no figure is tried once more, for longer.
-    for (const double seconds : {0.1, 0.3})
-        if (auto found = measure_.peak(id, seconds); !found.empty()) return found;
-    return {};
+    // What others disturb so much that it is no figure is tried once more, for longer, and so is all behind it.
+    constexpr double longer = 0.3;
+    auto found = measure_.peak(id, seconds_);
+    if (found.empty() && seconds_ < longer) found = measure_.peak(id, seconds_ = longer);
+    measured_[id] = Clock::now();
+    return found;
 }
 
 std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
@@ -100,6 +102,10 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_known)) break;
+        // That it is no slower now was seen a moment ago.
+        constexpr double moment = 30;
+        const auto last = measured_.find(before->id);
+        if (out.limit == Limit::unexplained && last != measured_.end() && seconds_since(last->second) < moment) break;
         again.push_back(measure_again(cell, record, out.limit, Figure(*before)));
         if (!again.back().used) break;
         out = explain::explain(record, used_);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "explain/limiter.hpp"
 #include "model/device.hpp"
 #include "model/plan.hpp"
@@ -56,7 +57,9 @@ private:
 
     Measure& measure_;
     Limits limits_, used_;
-    std::map<std::string, unsigned> tried_;  ///< how often, of those that the profile has not
+    double seconds_ = 0.1;                                ///< for which peaks are sampled
+    std::map<std::string, Clock::time_point> measured_;  ///< when they were, last
+    std::map<std::string, unsigned> tried_;              ///< how often, of those that the profile has not
 };
 
 /// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained

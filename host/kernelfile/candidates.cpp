@@ -56,12 +56,19 @@ SaidOfKernel said_of(const Description& description, const model::KernelSignatur
 }  // namespace
 
 std::string KernelFiles::stem_of(std::size_t file) const {
-    const fs::path path(files_[file].path);
-    // A compiled program often lies beside the text that it was made of.
-    auto out = names_program(path.string()) ? path.filename().string() : path.stem().string();
-    std::ranges::replace_if(
-        out, [](unsigned char c) { return !std::isalnum(c); }, '_');
-    return out.empty() ? "kernel" : out;
+    const auto stem = [](const fs::path& path) {
+        // A compiled program often lies beside the text that it was made of.
+        auto out = names_program(path.string()) ? path.filename().string() : path.stem().string();
+        std::ranges::replace_if(
+            out, [](unsigned char c) { return !std::isalnum(c); }, '_');
+        return out;
+    };
+    const auto& own = files_[file];
+    const auto out = stem(own.path), folder = stem(fs::path(own.path).parent_path());
+    const bool shared = std::ranges::any_of(
+        files_, [&](const auto& other) { return other.read.path != own.read.path && stem(other.path) == out; });
+    if (out.empty()) return "kernel";
+    return shared && !folder.empty() ? folder + "_" + out : out;
 }
 
 std::string KernelFiles::left_out(std::size_t file) const {
@@ -225,6 +232,15 @@ std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
     return mapped(matching(wanted), [](const auto* c) { return c->name; });
 }
 
+std::string KernelFiles::id_of(const model::Experiment& experiment, const model::Variant& variant) const {
+    const auto& path = variant.own->path;
+    if (std::ranges::all_of(experiment.variants, [&](const auto& other) { return other.own->path == path; }))
+        return experiment.id(variant);
+    const auto file = std::ranges::find_if(files_, [&](const auto& one) { return one.read.path == path; });
+    const auto prefix = stem_of(static_cast<std::size_t>(file - files_.begin())) + "_";
+    return variant.name.starts_with(prefix) ? variant.name : prefix + variant.name;
+}
+
 const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, const Candidate& of) const {
     auto name = named.second;
     auto file = builds_[of.build].file;
@@ -295,17 +311,22 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     make_candidates();
     std::vector<Stated> out;
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
+    const auto state = [&](const Candidate& c) {
+        if (c.is_sequence()) return;  // nobody guesses what kernels are to each other
+        const auto file = builds_[c.build].file;
+        if (std::ranges::find(known, std::pair(file, c.entry)) != known.end()) return;
+        known.emplace_back(file, c.entry);
+        auto said = said_of(described_[file], *c.signature);
+        for (const auto& axis : axes_)
+            if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
+        const bool is_enough = !lacks(said);
+        out.push_back({c.build, std::move(said), is_enough});
+    };
     for (const auto& one : wanted) {
         for (const auto* c : matching(one)) {
-            if (c->is_sequence()) continue;  // nobody guesses what kernels are to each other
-            const auto file = builds_[c->build].file;
-            if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
-            known.emplace_back(file, c->entry);
-            auto said = said_of(described_[file], *c->signature);
-            for (const auto& axis : axes_)
-                if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
-            const bool is_enough = !lacks(said);
-            out.push_back({c->build, std::move(said), is_enough});
+            state(*c);
+            const auto reference = scope_of(described_[builds_[c->build].file], c->entry).reference;
+            if (reference) state(reference_of(*reference, *c));
         }
     }
     return out;

@@ -71,6 +71,8 @@ public:
                                  const std::set<std::string>& taken_families, bool compared);
     /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
+    /// Of a variant of the experiment: by its family, or by its own file where the family is of several.
+    std::string id_of(const model::Experiment& experiment, const model::Variant& variant) const;
     /// Settings of --axis that something here uses.
     std::set<std::string> known_settings() const;
     /// Removes those of `settings`, which other files use, that nothing here uses.

@@ -78,6 +78,7 @@ class CommandLine(LabTest):
                                 ("-q", "--json FILE"), ("--list", "cllab list"), ("-o", "--csv FILE"), ("--platform", "--device")):
             said = self.lab("run", "muladd_fma", option, status=2)[1]
             self.assertRegex(said, rf"option '{option}' is unknown to `cllab run`: .*{instead}")
+        self.assertIn("option '-d' is unknown to `cllab count`: it counts in a simulator", words(self.lab("count", "muladd_fma", "-d", "cpu", status=2)[1]))
         # What the command has not got is not offered.
         self.assertNotIn("--max-time", self.lab("list", "-n", status=2)[1])
 

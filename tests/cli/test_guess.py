@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A kernel file of which nothing is said: what is guessed, that it runs, and what is asked for. tests/kernels/guess are such files."""
 import os
+import re
 import unittest
 
 from kernel_files import KERNELS, KernelFileTest
@@ -92,6 +93,37 @@ class Guesses(KernelFileTest):
             _, err = self.lab("run", self.write(text), *QUICK, status=2)
             self.assertRegex(err, rf"needs for {name}\b.* cannot be guessed")
 
+    def test_a_block_of_the_guesses_and_of_what_is_advised_runs(self):
+        head = "const int i = get_global_id(0); if (i >= {}) return; "
+        asked = {
+            "segmented sum": "global const int* start, global const float* v, global float* y, int segments) {" + head.format("segments") +
+                             "float a = 0; for (int j = start[i]; j < start[i + 1]; ++j) a += v[j]; y[i] = a; }",
+            "product with a sparse matrix": "global const float* v, global const int* column, global const int* row, global const float* x, global float* y, int rows, int nonzeros) {" +
+                                            head.format("rows") + "float a = 0; for (int j = row[i]; j < row[i + 1] && j < nonzeros; ++j) a += v[j] * x[column[j]]; y[i] = a; }",
+            "longest edge of each node": "global const uint* first, global const uint* to, global const float2* place, global float* y, uint nodes) {" + head.format("nodes") +
+                                         "float a = 0; for (uint e = first[i]; e < first[i + 1]; ++e) a = fmax(a, distance(place[i], place[to[e]])); y[i] = a; }",
+            "scatter": "global const int* to, global const float* x, global float* y, int n) {" + head.format("n") + "y[to[i]] = x[i]; }",
+            "compaction": "global const float* x, global float* y, global int* passed, int n) {" + head.format("n") + "if (x[i] > 0.5f) y[atomic_inc(passed)] = x[i]; }",
+            "steps": "global const float* x, global float* y, int zork, int n) {" + head.format("n") + "float a = 0; for (int j = 0; j < zork; ++j) a += x[i * zork + j]; y[i] = a; }"}
+        guessed = {"gather": "global const int* from, global const float* x, global float* y, int n) {" + head.format("n") + "y[i] = x[from[i]]; }",
+                   "histogram of numbers": "global const float* x, global int* count, int n, int nbins) {" + head.format("n") + "atomic_inc(&count[min((int)(x[i] * nbins), nbins - 1)]); }",
+                   "histogram": "global const uint* data, global uint* count, uint bins, int n) {" + head.format("n") + "atomic_inc(&count[data[i] % bins]); }"}
+        for name, text in asked.items():
+            with self.subTest(kernel=name):
+                (self.folder / "t.cllab").unlink(missing_ok=True)
+                self.write("kernel void k(" + text)
+                _, err = self.lab("run", "t.cl", *QUICK, status=2)
+                block = err.split("t.cllab:\n")[1].split("cllab: ")[0]
+                advised = re.findall("'((?:arg|relation) [^']*)'", err)
+                self.assertGreater(len(advised), 0, err)
+                (self.folder / "t.cllab").write_text(block + "\n".join(advised) + "\n")
+                self.lab("run", "t.cl", *QUICK, "--json", "r.jsonl", "--force")
+                self.assertEqual([r["status"] for r in self.records()], ["ok"])
+        for name, text in guessed.items():
+            with self.subTest(kernel=name):
+                (self.folder / "t.cllab").unlink(missing_ok=True)
+                self.assertEqual([r["status"] for r in self.check("kernel void k(" + text)], ["ok"])
+
     def test_a_size_is_rounded_to_the_group_that_a_kernel_requires(self):
         for group in ("12, 1, 1", "7, 1, 1"):
             record, = self.check(f"kernel __attribute__((reqd_work_group_size({group}))) void k(global float* x) {{ x[get_global_id(0)] += 1; }}\n")
@@ -102,6 +134,14 @@ class Guesses(KernelFileTest):
         self.lab("run", name, *QUICK)
         _, err = self.lab("run", name, f"{name}:compact", *QUICK, status=2)
         self.assertIn("needs for out cannot be guessed", err)
+
+    def test_what_a_reference_needs_is_guessed_too(self):
+        name = self.write(SAXPY + SAXPY.replace("saxpy", "plain").replace("a * x[i]", "x[i] * a"))
+        self.write(SAXPY.replace("saxpy", "plain").replace("a * x[i]", "x[i] * a"), "other.cl")
+        for reference in ("plain", "other.cl:plain"):
+            out, err = self.lab("run", f"{name}:saxpy", "--reference", reference, *QUICK, "--json", "r.jsonl", "--force")
+            record, = self.records()
+            self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference " + reference.replace(".cl:", "_")), err)
 
     def test_what_the_user_says_wins_and_the_rest_is_guessed(self):
         self.assertNotIn("arg n", self.block(SAXPY, "--arg", "n=5000"))

@@ -197,9 +197,14 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.write(one.replace("K *", "3.0f *"), "b.cl")
         out, err = self.lab("run", "a.cl", "b.cl:mm", "--vs", "b.cl:mm", "--device", "cpu", "--max-time", "1", "--no-yardstick", "--json", "r.jsonl", "--force", "--dumps", "d")
         left, right, comparison = self.records()
-        self.assertEqual((left["id"], right["id"]), ("a+b_a_mm", "a+b_b_mm"))
-        self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
-        self.assertIn("a+b_a_mm", out)
+        self.assertEqual((left["id"], right["id"]), ("a_mm", "b_mm"))
+        self.assertEqual((comparison["left"], comparison["right"]), ("a_mm", "b_mm"))
+        self.assertIn("a_mm", out)
+        for folder in ("one", "two"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "c.cl").write_text(one.replace("K *", "3 *"))
+        self.lab("run", "one/c.cl:mm", "--vs", "two/c.cl:mm", "--device", "cpu", "--max-time", "0.1", "--no-yardstick", "--json", "r.jsonl", "--force", "--no-dumps")
+        self.assertEqual([r["id"] for r in self.records()[:2]], ["one_c_mm", "two_c_mm"])
 
     def test_each_of_several_files_is_a_family_with_its_own_names_and_axes(self):
         line = "/*cllab\naxis {0} = {1}\narg y = out:{0}\nglobal {0}\n*/\nkernel void aa_x(global int* y) {{ y[get_global_id(0)] = {2}; }}\n"

@@ -87,7 +87,9 @@ class Completion(LabTest):
                                 (["run", "muladd_fma"], ["muladd_fma"]), (["muladd_m"], ["muladd_mad"]), (["-k", "muladd_m"], ["muladd_mad"]),
                                 (["run", "--no-y"], ["--no-yardstick"]), (["report", "--html", "x"], []), (["isa", "x", "--target", "sm_9"], ["sm_90"]),
                                 (["run", "x", "--cache", ""], ["hot", "cold", "rotate"]), (["run", "x", "--device", "a"], ["accelerator", "all"]),
-                                (["run", "x", "-d", "c"], ["cpu"]), (["devices", "--js"], ["--json"])):
+                                (["run", "x", "-d", "c"], ["cpu"]), (["devices", "--js"], ["--json"]), (["run", "x", "--axis", "wid"], ["width="]),
+                                (["tune", "x", "-a", "left"], ["left="]), (["run", "x", "--axis", "width", "="], []), (["run", "x", "--columns", "band"], ["bandwidth"]),
+                                (["report", "x", "--columns", "time,ban"], ["time,bandwidth"]), (["isa", "x", "--columns", "spi"], ["spills"])):
             with self.subTest(words=words):
                 self.assertEqual(self.completed(*words), expected)
         commands = set(re.findall(r"(?m)^  cllab ([a-z]+)", self.lab("--help")[0]))

@@ -40,7 +40,8 @@ std::string guessed_by_text(const std::string& text, const std::vector<Parameter
                             std::map<std::string, ArgumentSpec> given = {}) {
     const SaidOfKernel said{{"k", parameters, {}}, std::move(given), {}, {}};
     std::map<std::string, std::int64_t> axes;
-    return block_of({{"k", guess_kernel(said, TextFacts(text), {})}}, true, axes);
+    GuessedKernels guesses{{"k", guess_kernel(said, TextFacts(text), {})}};
+    return block_of(guesses, true, axes);
 }
 
 }  // namespace
@@ -133,6 +134,7 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_
                                               "y[i] = x[where[i]]; }"),
                                     {});
     BOOST_TEST(guess.open == std::vector<std::string>{"where"}, boost::test_tools::per_element());
+    BOOST_TEST(guess.advised.at("where") == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_over_the_size_that_small_launches_hardly_show_bounds_the_size) {
@@ -163,9 +165,12 @@ BOOST_AUTO_TEST_CASE(kernels_that_need_an_axis_at_two_sizes_have_two) {
     GuessedKernel small, large;
     small.axes = {{"n", 512}}, large.axes = {{"n", 1 << 20}};
     small.global = large.global = "n";
+    small.advised = {{"x", "perm:n"}};
     std::map<std::string, std::int64_t> axes;
-    BOOST_TEST(block_of({{"a", large}, {"b", small}}, false, axes) ==
+    GuessedKernels both{{"a", large}, {"b", small}};
+    BOOST_TEST(block_of(both, false, axes) ==
                "axis n = 1Mi\naxis n_b = 512\nkernel a\nglobal n\nkernel b\nglobal n_b\n");
+    BOOST_TEST(both[1].second.advised.at("x") == "perm:n_b");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -73,6 +73,33 @@ BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) 
     BOOST_TEST(!explain::is_alike(1.2, 1));
 }
 
+/// A device that is as the profile says; what is shorter than 0.2 s others disturb.
+struct Quiet : explain::Measure {
+    std::vector<std::string> asked;
+    model::Record run(const model::Cell&, double) override { return record(15e-3, copying()); }
+    std::vector<model::Figure> peak(const std::string& id, double seconds) override {
+        asked.push_back(id + (seconds < 0.2 ? " short" : ""));
+        const auto all = profile();
+        const auto* known = seconds < 0.2 ? nullptr : all.find(id);
+        return known ? std::vector{*known} : std::vector<model::Figure>{};
+    }
+};
+
+BOOST_AUTO_TEST_CASE(what_was_measured_a_moment_ago_is_not_measured_for_the_next_cell_and_what_was_too_short_is_longer) {
+    Quiet device;
+    explain::Peaks peaks(device, profile());
+    BOOST_TEST(peaks.explain({}, record(15e-3, copying())).again.size() == 1u);
+    const std::vector<std::string> once{"bandwidth.copy short", "bandwidth.copy"};
+    BOOST_TEST(device.asked == once, boost::test_tools::per_element());
+    BOOST_TEST(peaks.explain({}, record(16e-3, copying())).again.empty());
+    BOOST_TEST(device.asked == once, boost::test_tools::per_element());
+    // A cell that exceeds it casts another doubt on it.
+    BOOST_TEST(peaks.explain({}, record(5e-3, copying())).again.size() == 1u);
+    BOOST_TEST(device.asked.back() == "bandwidth.copy");
+    BOOST_TEST(device.asked.size() >= 3u);
+    BOOST_TEST(std::ranges::count(device.asked, "bandwidth.copy short") == 1);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_and_says_so) {
     auto limits = profile();
     const auto r = record(5e-3, copying());

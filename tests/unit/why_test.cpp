@@ -160,6 +160,21 @@ BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
     BOOST_TEST(!copy.shared);
 }
 
+BOOST_AUTO_TEST_CASE(a_bound_of_more_than_the_time_says_what_that_means) {
+    const auto r = record(10e-3, copying());
+    auto e = explanation(r);
+    BOOST_TEST_REQUIRE(!e.bounds.empty());
+    BOOST_TEST(!says(report::explanation_text(r, e, {}), "above 100 %"));
+    e.limit = Limit::named;
+    auto& first = e.bounds.front();
+    first.seconds = 1.35 * r.time->median, first.low = 0.5 * r.time->median;
+    const auto text = report::explanation_text(r, e, {});
+    BOOST_TEST(says(text, "above 100 %: " + first.name + ": the profile's peak is too low, or the kernel does "), text);
+    BOOST_TEST(says(text, "the range, 5.00 ms, is sure. `cllab profile --device "), text);
+    e.limit = Limit::impossible;  // which the first line says
+    BOOST_TEST(!says(report::explanation_text(r, e, {}), "above 100 %"));
+}
+
 BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     auto work = copying();
     work.flops = 500e6;

@@ -27,7 +27,8 @@
 #include "run/cell/operation.hpp"
 
 namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, written, is_empty)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, advised, written,
+                                   is_empty)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
                                                 atomic, read_first, before, channel, pixels, argument)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
@@ -206,23 +207,22 @@ std::vector<GuessedKernel> guesses(const Task& task) {
     return out;
 }
 
-/// What is asked for, with what might be written.
-std::string question(const std::string& path, const model::KernelSignature& signature, const GuessedKernel& guess) {
-    using Kind = model::Parameter::Kind;
-    std::vector<std::string> examples;
-    for (const auto& p : signature.parameters) {
-        if (std::ranges::find(guess.open, p.name) == guess.open.end()) continue;
-        const auto axis = guess.axes.empty() ? std::string("1024") : guess.axes.front().first;
-        const std::string type = p.type.bytes == 0 ? "float:" : "";
-        examples.push_back("'arg " + p.name + " = " +
-                           (p.kind == Kind::value ? (p.type.is_integer() ? "64" : "{int:1, float:0.5}")
-                            : p.is_const && p.type.is_integer()
-                                ? "offsets:" + axis + "+1:4*" + axis + "' (starts of rows) or 'perm:" + axis
-                                : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
-                           "'");
+/// What is asked for, with lines that fit the guessed ones.
+std::string question(const std::string& path, const std::string& kernel, const GuessedKernel& guess) {
+    std::vector<std::string> lines, unknown;
+    for (const auto& name : guess.open) {
+        const auto& text = guess.advised.at(name);
+        if (text.empty()) unknown.push_back(name);
+        for (const auto& line : split("arg " + name + " = " + text, '\n'))
+            if (!text.empty()) lines.push_back("'" + line + "'");
     }
-    return "what kernel '" + signature.name + "' of '" + path + "' needs for " + join(guess.open, ", ") +
-           " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
+    std::string out =
+        "what kernel '" + kernel + "' of '" + path + "' needs for " + join(guess.open, ", ") + " cannot be guessed; ";
+    if (!lines.empty()) out += "add lines such as " + join(lines, ", ") + " to the guessed ones above";
+    if (!unknown.empty())
+        out += (lines.empty() ? "" : ", and ") + std::string("say what fits for ") + join(unknown, ", ") +
+               " (`cllab help data`)";
+    return out;
 }
 
 /// All that is known of a kernel, said or guessed.
@@ -279,9 +279,10 @@ GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, con
         out.kernels.insert(signature.name);
         alone = alone && build.found.kernels.size() == 1;
         add_once(how, found[i].how);
-        if (!found[i].open.empty()) out.open.emplace_back(signature.name, question(path, signature, found[i]));
     }
     out.text = block_of(guesses, alone, axes);
+    for (const auto& [kernel, guess] : guesses)
+        if (!guess.open.empty()) out.open.emplace_back(kernel, question(path, kernel, guess));
     out.how = join(how, "; ");
     return out;
 }

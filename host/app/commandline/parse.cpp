@@ -32,6 +32,7 @@ std::string habit(const std::string& option, const std::vector<Row>& options) {
         {{"-q", "--quiet", "--silent"}, "json", "--json FILE writes the results for programs"},
         {{"-l", "--list"}, "", "`cllab list` has the kernels, `cllab devices` the devices"},
         {{"-o", "--out", "--output-file"}, "csv", "--json FILE, --csv FILE and --html FILE write records"},
+        {{"-d", "--device"}, "wave", "it counts in a simulator, for any device; --wave N says how wide its waves are"},
         {{"--vs"}, "count-budget", "name both; the last line says what they execute differently"},
         {{"-p", "--platform"}, "device", "--device PLATFORM:DEVICE selects both, as `cllab devices` numbers them"}};
     for (const auto& [words, needs, instead] : all)

@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "app/commands/command_file.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/running/cross_check.hpp"
+#include "app/screen/results.hpp"
 #include "core/hash.hpp"
 #include "core/phases.hpp"
 #include "model/params.hpp"
@@ -77,6 +79,7 @@ bool Tuning::run() {
         const auto found = search_.found();
         print_plan(found);
         planned = true;
+        if (interrupted_) throw run::Interrupted{};
         print_failures();
         if (found.ranked.empty())
             results() << "  no point has a time, so there is no winner\n";
@@ -85,8 +88,7 @@ bool Tuning::run() {
     } catch (...) {
         say_doing("");
         if (!planned && search_.tried() > 0) print_plan(search_.found());
-        if (const auto& best = search_.best())
-            say_fitted("  the fastest so far, not yet held against any other: " + text_of(best->first) + "\n");
+        print_so_far(search_.found());
         throw;
     }
     print_failures();  // of the points that were held against each other once more
@@ -94,6 +96,7 @@ bool Tuning::run() {
 }
 
 std::size_t Tuning::room(std::size_t measured) const {
+    if (interrupted_) return 0;
     if (!options_.budget && options_.strategy == "all") return std::numeric_limits<std::size_t>::max();
     if (!options_.budget) return most_unasked - std::min(most_unasked, measured);
     if (measured == 0) return first_points;
@@ -131,17 +134,22 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     for (std::size_t i = 0; i < points.size(); ++i) groups[i % groups.size()].push_back(cell_at(points[i]));
     ask_reference_command(options_, context_.choice, groups, device_, true);
     std::vector<Record> out(points.size());
-    context_.runner.run({std::nullopt, std::move(groups), settings}, device_.selector,
-                        {[&](std::size_t group, std::size_t place, const Record&, const char*) {
-                             const auto index = group + place;
-                             say_doing(doing(settings.screening ? index : 0) + ", now " + text_of(points[index]));
-                         },
-                         [&](std::size_t group, std::size_t place, const Record& record) {
-                             const auto index = group + place;
-                             out.at(index) = record;
-                             context_.sink.take(record);
-                             fail(points[index], record);
-                         }});
+    try {
+        context_.runner.run({std::nullopt, std::move(groups), settings}, device_.selector,
+                            {[&](std::size_t group, std::size_t place, const Record&, const char*) {
+                                 const auto index = group + place;
+                                 say_doing(doing(settings.screening ? index : 0) + ", now " + text_of(points[index]));
+                             },
+                             [&](std::size_t group, std::size_t place, const Record& record) {
+                                 const auto index = group + place;
+                                 out.at(index) = record;
+                                 context_.sink.take(record);
+                                 fail(points[index], record);
+                             }});
+    } catch (const run::Interrupted&) {
+        if (!settings.screening) throw;
+        interrupted_ = true;  // the search takes what was measured by then
+    }
     return out;
 }
 
@@ -232,6 +240,17 @@ void Tuning::print_plan(const model::Screening& found) const {
     say_fitted(out + "\n");
 }
 
+void Tuning::print_so_far(const model::Screening& found) const {
+    constexpr std::size_t most = 20;
+    if (found.ranked.empty()) return;
+    std::string lines =
+        "  the fastest so far, not yet held against any other: " + text_of(found.ranked.front().first) + "\n";
+    for (const auto& [point, seconds] : found.ranked | std::views::take(most))
+        lines += fmt::format("    {:>8}  {}\n", format_seconds(seconds), text_of(point));
+    if (found.ranked.size() > most) lines += fmt::format("    and {} slower ones\n", found.ranked.size() - most);
+    say_fitted(lines);
+}
+
 void Tuning::print_failures() {
     for (const auto& [point, reason] : failures_)
         if (told_.insert(point).second)
@@ -271,7 +290,10 @@ int tune(const TuneOptions& asked, Runner& runner) {
             for (std::size_t i = 0; i < selected.size(); ++i)
                 fine = Tuning(context, selected[i], spaces[i], device).run() && fine;
     } catch (const run::Interrupted&) {
-        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
+        const bool kept = outputs.json() && !outputs.json()->is_stdout();
+        const auto again = typed(asked.argv, {"--resume"}) + " --resume " + (kept ? invocation.json : "FILE");
+        say(kept ? "interrupted; this goes on from the points in the file: " + again
+                 : "interrupted; no file keeps the points; this would, and goes on from them: " + again);
         return 130;
     }
     if (invocation.timings) timings.print(phases_of(sink.records()));

@@ -62,6 +62,7 @@ private:
     std::string text_of(const model::Point& point) const;
     std::string doing(std::size_t begun) const;  ///< `begun`: points of the batch that is measured
     void print_plan(const model::Screening& found) const;
+    void print_so_far(const model::Screening& found) const;  ///< where the tuning ends too soon
     void print_failures();  ///< those not yet told
 
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
@@ -81,6 +82,7 @@ private:
     const model::Device& device_;
     const Clock::time_point start_ = Clock::now();
     model::Search search_;
+    bool interrupted_ = false;
     std::size_t unsupported_ = 0;
     std::map<std::string, std::string> failures_;  ///< the reason by point
     std::set<std::string> told_;                   ///< the points of those that were printed

@@ -254,8 +254,6 @@ std::string shell_word(const std::string& word) {
     return out + "'";
 }
 
-std::string typed(const Strings& words) { return join(words, " ", shell_word); }
-
 /// The words without the files that they have written, and without these options, which take a value.
 Strings without(const Strings& words, const std::set<std::string>& options = {}) {
     static const std::set<std::string> files{"--json", "--csv",   "--html",     "--markdown", "--svg",
@@ -271,6 +269,14 @@ Strings without(const Strings& words, const std::set<std::string>& options = {})
     }
     return out;
 }
+
+}  // namespace
+
+std::string typed(const Strings& argv, const std::set<std::string>& options) {
+    return "cllab " + join(without({argv.begin() + 1, argv.end()}, options), " ", shell_word);
+}
+
+namespace {
 
 /// What a command line says beside the cells that it chooses and the files that it writes.
 struct Line {
@@ -308,7 +314,7 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
         const auto [known, is_new] = lines.try_emplace(r.argv);
         if (is_new) known->second = line_of(r.argv);
         if (!known->second) {
-            again = "cllab " + typed(without({r.argv.begin() + 1, r.argv.end()}));
+            again = typed(r.argv);
             continue;
         }
         const auto& line = *known->second;
@@ -318,7 +324,7 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
         for (const auto& [axis, value] : r.point)
             if (line.axes.contains(axis) || (varies != varying.end() && varies->second.contains(axis)))
                 words.insert(words.end(), {"--axis", axis + "=" + value});
-        again = typed(words);
+        again = join(words, " ", shell_word);
     }
     return out;
 }

@@ -54,6 +54,8 @@ bool has_page_on_stdout(const Outputs& outputs);
 /// A regular file of sensible size; nothing else is opened, because a record may name anything.
 std::optional<std::string> read_plain(const std::filesystem::path& path);
 
+/// A command line as a shell takes it, without the files that it writes and without these options, which take a value.
+std::string typed(const Strings& argv, const std::set<std::string>& options = {});
 /// By record: the command that measures its cell again, alone where that can be; empty where it is not known.
 std::vector<std::string> commands_again(const std::vector<model::Record>& records);
 

@@ -116,7 +116,7 @@ GuessedKernel KernelGuess::result() const {
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
-            out.open.push_back(p.name);
+            out.open.push_back(p.name), out.advised[p.name] = outside_.count(p.name) ? "" : shown(advice_for(p));
     }
     if (said_.global.empty()) out.global = shown(join(global_, ","));
     if (!local_is_given_) out.local = join(local_, ",", [](auto size) { return std::to_string(size); });
@@ -249,7 +249,7 @@ GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, cons
     return KernelGuess(said, text, launch).made();
 }
 
-std::string block_of(GuessedKernels kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
+std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
     std::string declared, lines;
     for (auto& [name, kernel] : kernels) {
         for (auto& [axis, value] : kernel.axes) {
@@ -257,6 +257,7 @@ std::string block_of(GuessedKernels kernels, bool alone, std::map<std::string, s
             if (known != axes.end() && known->second != value) {
                 const auto own = axis + "_" + name;
                 for (auto& [argument, text] : kernel.arguments) text = renamed(text, axis, own);
+                for (auto& [argument, text] : kernel.advised) text = renamed(text, axis, own);
                 kernel.global = renamed(kernel.global, axis, own);
                 axis = own;
             }

@@ -103,6 +103,8 @@ struct GuessedKernel {
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments of which nothing can be guessed
+    /// Of each of these: what fits the guesses of the others; lines may follow. Empty: nothing is known to.
+    std::map<std::string, std::string> advised;
     std::vector<std::string> written;   ///< arguments that guessed data may leave as it was
     bool is_empty = false;              ///< its body is: there is nothing to run
 };
@@ -114,7 +116,7 @@ using GuessedKernels = std::vector<std::pair<std::string, GuessedKernel>>;  ///<
 
 /// Lines of the block that would say so; `alone`: the file has no other kernel, so that no line `kernel` is needed.
 /// `axes`: what other files' guesses call their axes, which all share; those of this file are added. Where two kernels
-/// need one axis at different sizes, the second one's is called by its kernel.
-std::string block_of(GuessedKernels kernels, bool alone, std::map<std::string, std::int64_t>& axes);
+/// need one axis at different sizes, the second one's is called by its kernel, in `kernels` too.
+std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes);
 
 }  // namespace cllab::kernelfile

@@ -43,7 +43,7 @@ std::string KernelGuess::data_of(std::size_t argument) const {
     return typed_data(p, is_any ? "const:99" : "zero", length);
 }
 
-/// The data as it is guessed, at small sizes: nothing lies outside. What does is asked for.
+/// The data as it is guessed and advised, at small sizes: nothing lies outside. What does is asked for.
 bool KernelGuess::check() {
     if (samples_.empty()) return false;
     const auto& sizes = telling_sample().first;
@@ -51,8 +51,9 @@ bool KernelGuess::check() {
     auto small = small_launch();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (!p.is_buffer() || is_given(p) || open_.count(p.name)) continue;
-        auto text = data_of(i);
+        if (!p.is_buffer() || is_given(p)) continue;
+        auto text = open_.count(p.name) ? split(advice_for(p), '\n').front() : data_of(i);
+        if (text.empty()) continue;
         if (text.starts_with("out:")) text.replace(0, 3, "zero");
         small.arguments[p.name] = text;
     }
@@ -62,7 +63,11 @@ bool KernelGuess::check() {
         const auto& p = parameters_[i];
         const auto& one = seen.arguments[i];
         if (!p.is_buffer() || is_given(p)) continue;
-        if (one.last > one.size || one.before) open_.insert(p.name);
+        const bool outside = one.last > one.size || one.before;
+        if (const auto bins = outside ? bins_of(one.last / element_bytes(p)) : std::nullopt)
+            lengths_[p.name] = *bins;
+        else if (outside)
+            open_.insert(p.name), outside_.insert(p.name);
         // With data, branches are taken that zeros do not take.
         seen_[i].add(one);
     }

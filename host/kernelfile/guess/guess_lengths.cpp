@@ -92,21 +92,53 @@ void KernelGuess::fill_by_counting() {
     };
     const auto before = untouched();
     if (before == 0) return;
-    std::vector<std::string> changed;
+    const auto kept = std::pair(samples_, seen_);
+    const auto touch_more = [&](const std::set<std::string>& names) {
+        for (const auto& name : names) fill_[name] = "iota";
+        return run_samples() && untouched() < before;
+    };
+    std::set<std::string> integers;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
         if (!p.is_buffer() || !p.type.is_integer() || is_given(p) || !seen_[i].read || seen_[i].written) continue;
-        fill_[p.name] = "iota";
-        changed.push_back(p.name);
+        integers.insert(p.name);
     }
-    if (changed.empty()) return;
-    const auto kept = std::pair(samples_, seen_);
-    if (run_samples() && untouched() < before) {
-        open_.insert(changed.begin(), changed.end());  // no real data has rows of one element each
+    for (const auto& name : integers) {
+        if (touch_more({name})) counted_.insert(name);
+        fill_.erase(name);
+    }
+    if (counted_.empty() || !touch_more(counted_)) {
+        for (const auto& name : counted_) fill_.erase(name);
+        counted_.clear();
+        std::tie(samples_, seen_) = kept;
         return;
     }
-    for (const auto& name : changed) fill_.erase(name);
-    std::tie(samples_, seen_) = kept;
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (parameters_[i].is_buffer() && seen_[i].touched() && !kept.second[i].touched())
+            between_.insert(parameters_[i].name);
+    open_.insert(counted_.begin(), counted_.end());  // no real data has rows of one element each
+}
+
+/// Of starts of rows: what lies between them has as many elements as the last one says. With rows of one element each
+/// that is the number of rows.
+void KernelGuess::set_rows() {
+    const auto length = counted_.size() == 1 ? lengths_[*counted_.begin()] : "";
+    if (!length.ends_with("+1") || length.find('+') + 2 != length.size()) return;
+    rows_ = length.substr(0, length.size() - 2);
+    for (const auto& name : between_)
+        if (lengths_[name] == rows_) lengths_[name] = "4*" + rows_;
+}
+
+/// What may be said of an argument that is asked for; empty: nobody knows.
+std::string KernelGuess::advice_for(const Parameter& p) const {
+    if (p.kind == Parameter::Kind::value) return text_of(p);
+    const auto known = lengths_.find(p.name);
+    if (known == lengths_.end() || by_text_) return {};
+    const auto& length = known->second;
+    if (counted_.count(p.name)) return rows_.empty() ? "rand:" + length + ":0:1" : "offsets:" + length + ":4*" + rows_;
+    if (appended_.count(p.name)) return typed_data(p, "zero", length) + "\nrelation any order of " + p.name;
+    const bool chooses = p.type.is_integer() && p.type.lane_bytes > 1 && p.type.lanes == 1;
+    return p.is_const && chooses ? "perm:" + length : typed_data(p, p.is_const ? "rand" : "zero", length);
 }
 
 /// The product of the launch's sizes.
@@ -151,6 +183,16 @@ std::int64_t KernelGuess::group_items() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());
 }
 
+/// The scalar argument that so many elements are most of: a number of bins.
+std::optional<std::string> KernelGuess::bins_of(std::int64_t elements) const {
+    constexpr std::int64_t few = 8;
+    for (const auto& scalar : scalars_)
+        if (const auto bins = parse_integer(scalar.value).value_or(0);
+            bins >= few && elements <= bins && 2 * elements > bins && !scalar.is_part())
+            return scalar.word;
+    return std::nullopt;
+}
+
 std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
     const auto bytes = element_bytes(parameters_[argument]);
     std::vector<LengthSample> samples;
@@ -158,6 +200,8 @@ std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
         samples.push_back({sizes, (seen.arguments[argument].last + bytes - 1) / bytes});
     const auto names = axis_names();
     if (auto fitted = fitted_length(names, samples)) return fitted;
+    const auto most = std::ranges::max(samples, {}, &LengthSample::length).length;
+    if (const auto bins = bins_of(most)) return bins;
     // What depends on data: no more than one element per item was seen.
     for (std::size_t i = 0; i < samples.size(); ++i)
         if (samples[i].length > value_in(samples_[i], all_items())) return std::nullopt;
@@ -213,7 +257,9 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     }
     constexpr std::int64_t few = 256;  // values of a byte, which are the bins of most histograms
     const bool counts = seen_[into].atomic && stride.empty();
-    const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name];
+    const auto range = p.type.lane_bytes == 1 || counts                    ? std::to_string(few)
+                       : !rows_.empty() && lengths_[p.name] == "4*" + rows_ ? rows_
+                                                                            : lengths_[p.name];
     auto& length = lengths_[other.name];
     const auto behind = is_start ? "+" + length : "";
     const auto factor = range.find('+') == std::string::npos ? range : "(" + range + ")";
@@ -258,7 +304,7 @@ void KernelGuess::find_indices() {
             const bool is_start = further == stride * value && usual.arguments[i].last > stride;
             // What the launch itself changes goes further with each launch.
             if (seen_[index].written)
-                open_.insert(parameters_[i].name);
+                appended_.insert(parameters_[i].name), open_.insert(parameters_[i].name);
             else
                 bound_index(index, i, stride, is_start);
         }
@@ -298,6 +344,7 @@ bool KernelGuess::measure_lengths() {
     if (!inside)
         for (std::size_t i = 0; i < parameters_.size(); ++i)
             if (seen_[i].before) open_.insert(parameters_[i].name);
+    set_rows();
     find_indices();
     ask_for_counts();
     // Long launches leave time for few others: what they do not tell, the text may.

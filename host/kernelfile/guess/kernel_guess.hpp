@@ -95,7 +95,10 @@ private:
     std::vector<std::vector<std::int64_t>> sample_sizes() const;
     bool step_inside();
     void fill_by_counting();
+    void set_rows();
+    std::string advice_for(const model::Parameter& parameter) const;
     void fit_lengths();
+    std::optional<std::string> bins_of(std::int64_t elements) const;
     std::optional<std::string> length_of(std::size_t argument) const;
     std::string local_length_of(std::size_t argument) const;
     std::string usual_pixels(const model::Parameter& parameter, unsigned dimension) const;
@@ -157,6 +160,11 @@ private:
     std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer; "w,h" of an image
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
     std::set<std::string> open_;                         ///< arguments that must be asked for
+    std::set<std::string> outside_;                      ///< of these: what was advised of them does not do
+    std::set<std::string> counted_;   ///< buffers of integers that, where they are not all zero, make items do more
+    std::set<std::string> between_;   ///< buffers that items touch then only
+    std::set<std::string> appended_;  ///< buffers of which the launch itself chooses the elements
+    std::string rows_;                ///< how many rows `counted_` has the starts of
 };
 
 }  // namespace cllab::kernelfile
