@@ -257,6 +257,18 @@ void user_event(Program& p) {
     clFinish(p.queue);
 }
 
+/// What the launch waits for fails.
+void failed_event(Program& p) {
+    const auto kernel = p.kernel("add");
+    const auto x = p.buffer(whole(64));
+    p.set(kernel, 0, x), p.set(kernel, 1, x), p.set(kernel, 2, p.buffer(whole(64)));
+    const auto gate = clCreateUserEvent(p.context, &p.result);
+    const size_t global = 64;
+    need(clEnqueueNDRangeKernel(p.queue, kernel, 1, nullptr, &global, nullptr, 1, &gate, nullptr), "launch");
+    clFlush(p.queue);
+    clSetUserEventStatus(gate, -7);
+}
+
 /// Of two launches on an out-of-order queue the second overwrites what the first wrote.
 void out_of_order(Program& p) {
     const auto kernel = p.kernel("scale");
@@ -420,7 +432,8 @@ void threads(Program& p) {
 int main(int count, char** words) {
     const std::string what = count > 1 ? words[1] : "counts";
     if (what == "nothing") return 5;
-    Program p(CL_QUEUE_PROFILING_ENABLE | (what == "out_of_order" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0));
+    Program p(CL_QUEUE_PROFILING_ENABLE |
+              (what == "out_of_order" || what == "failed_event" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0));
     const std::map<std::string, void (*)(Program&)> all{
         {"counts", [](Program& q) { counts(q); }},
         {"structs", structs},
@@ -431,6 +444,7 @@ int main(int count, char** words) {
         {"images", images},
         {"released", released},
         {"user_event", user_event},
+        {"failed_event", failed_event},
         {"out_of_order", out_of_order},
         {"shared", shared},
         {"null", null},

@@ -172,6 +172,8 @@ class Capture(lab.LabTest):
 
     def test_a_launch_that_waits_for_what_the_program_does_later_holds_nothing_up(self):
         self.proved("user_event", "scale")
+        done = self.proved("failed_event")
+        self.assertIn("a launch of add is not kept: it failed", words(done.stderr))
 
     def test_out_of_order_queues_are_read_between_two_launches(self):
         self.proved("out_of_order", "scale")

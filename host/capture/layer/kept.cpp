@@ -24,7 +24,6 @@ std::size_t open_bytes = 0;
 /// Whether to read this launch. The longest one is known only afterwards.
 bool may_be_kept(Kept& kept, const Tally& row) {
     if (asked_for.launch) return kept.launches == asked_for.launch;
-    if (!asked_for.times && kept.best.first) return false;
     return row.count == 0 || kept.bytes < most_read;
 }
 

@@ -173,7 +173,7 @@ void write_kernel_file(Launch& launch, const std::string& stem, std::vector<std:
     const auto text = is_text ? whole_text(program, folders) : program.bytes;
     if (const auto names = is_text ? appended(text, launch) : ""; !names.empty())
         lines += "  relation any order of " + names + "\n";
-    if (!is_text) put(files, stem + ".cllab", lines);
+    if (!is_text) write_file(path_of(stem + ".cllab"), std::as_bytes(std::span(lines)));
     put(files, stem + ".part", is_text ? "/*cllab\n" + lines + "*/\n" + text : text);
     fs::rename(path_of(files.back()), path_of(stem + program.ending));
     files.back() = stem + program.ending;

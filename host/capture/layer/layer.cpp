@@ -150,10 +150,13 @@ constexpr auto launch = [](auto call, const auto& of) {
     const auto result = with_event(call, of, event, own);
     if (is_kept && own) {
         read_all(*seen, &Held::after, 1, &own);
-        // Later commands of an out-of-order queue must not overwrite the buffers during the read.
-        if (next->clEnqueueBarrierWithWaitList && !seen->reads.empty())
-            next->clEnqueueBarrierWithWaitList(queue, static_cast<cl_uint>(seen->reads.size()), seen->reads.data(),
-                                               nullptr);
+        // Later commands of an out-of-order queue must not overwrite the buffers during the read. The event has an
+        // owner, because PoCL ends a program in which a command without one fails by two events.
+        cl_event barrier = nullptr;
+        const auto reads = static_cast<cl_uint>(seen->reads.size());
+        if (next->clEnqueueBarrierWithWaitList && reads > 0)
+            next->clEnqueueBarrierWithWaitList(queue, reads, seen->reads.data(), &barrier);
+        if (barrier) seen->reads.push_back(barrier);
     }
     if (is_kept || own) count({own, queue, &row, seen->kernel, is_kept ? seen : nullptr});
     return result;
@@ -253,7 +256,6 @@ cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void* to, siz
 cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
                                const cl_icd_dispatch** table) {
     using namespace cllab::capture;
-    if (!loaders || !own || !table) return CL_INVALID_VALUE;
     constexpr auto slots = static_cast<cl_uint>(sizeof(Dispatch) / sizeof(void*));
     std::memcpy(&target, loaders, std::min(count, slots) * sizeof(void*));
     next = &target;
