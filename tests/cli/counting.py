@@ -151,7 +151,8 @@ class CountTest(lab.LabTest):
         self.lab("count", *args, "--json", "counts.jsonl", "--force", **more)
         out = {}
         for line in self.records("counts.jsonl"):
-            out[line["kernel"]] = line
+            if "refused" not in line:
+                out[line["kernel"]] = line
         return out
 
     def of(self, *kernels, options=()):

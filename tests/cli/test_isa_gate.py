@@ -89,6 +89,8 @@ class Gate(LabTest):
         (self.folder / "k.cl").rename(self.folder / "renamed.cl")
         out, _ = self.isa("renamed.cl", "--against", "code.json")
         self.assertIn(f"{len(self.made)} with the same code", out)
+        (self.folder / "renamed.cl").write_text(SUM.replace("s += x[i * 7]", "s += sin(x[i * 7])"))
+        self.assertIn(" worse", self.isa("renamed.cl", "--against", "code.json", status=4)[0])
         changes = self.change("float helper(float a) { return a * 7; }\n" + SUM + SUM.replace("sum(", "more("), 0)
         self.assertEqual({(c["kernel"], c["verdict"]) for c in changes}, {("k_more", "new")})
 
