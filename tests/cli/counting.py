@@ -1,13 +1,7 @@
 """Kernels whose counts are known, and what `cllab count` says of kernels."""
-import json
 import os
 
 import lab
-
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
 
 PLUGIN = os.path.join(os.path.dirname(lab.CLLAB), "cllab-count-plugin.so")
 
