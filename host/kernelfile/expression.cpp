@@ -56,7 +56,8 @@ public:
 
     Made everything() {
         auto out = whole();
-        if (skip() < text_.size()) refuse_here("an operator or the end");
+        if (skip() < text_.size())
+            refuse_here(concat("an operator or the end", text_[at_] == '=' ? " (== compares)" : ""));
         return out;
     }
     bool is_whole() const { return whole_; }
@@ -82,13 +83,14 @@ private:
     }
 
     using Operators = std::initializer_list<std::pair<std::string_view, NodeKind>>;
-    /// Operands with operators of one rank between them, from the left.
-    Made chain(Made (Parser::*operand)(), Operators operators) {
+    /// Operands with operators of one rank between them, from the left; `most` of them.
+    Made chain(Made (Parser::*operand)(), Operators operators, unsigned most = most_links) {
         auto left = (this->*operand)();
-        for (;;) {
+        for (unsigned n = 0;; ++n) {
             const auto at = skip();
             const auto found = std::ranges::find_if(operators, [&](const auto& one) { return take(one.first); });
             if (found == operators.end()) return left;
+            if (n == most) refuse(place_.at(at), "this compares what is true or not; && joins two comparisons");
             left = make(found->second, at, {left, (this->*operand)()});
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than ", most_links, " operators");
         }
@@ -97,12 +99,14 @@ private:
     Made either() { return chain(&Parser::both, {{"||", NodeKind::either}}); }
     Made both() { return chain(&Parser::compared, {{"&&", NodeKind::both}}); }
     Made compared() {
-        return chain(&Parser::shifted, {{"==", NodeKind::equal},
-                                        {"!=", NodeKind::unequal},
-                                        {"<=", NodeKind::at_most},
-                                        {">=", NodeKind::at_least},
-                                        {"<", NodeKind::less},
-                                        {">", NodeKind::more}});
+        return chain(&Parser::shifted,
+                     {{"==", NodeKind::equal},
+                      {"!=", NodeKind::unequal},
+                      {"<=", NodeKind::at_most},
+                      {">=", NodeKind::at_least},
+                      {"<", NodeKind::less},
+                      {">", NodeKind::more}},
+                     1);
     }
     /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
     Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }

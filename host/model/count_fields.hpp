@@ -1,4 +1,4 @@
-// The fields of counts in the order of their JSON form. The writer and tools/counts.schema.json come from this list.
+// The fields of counts in the order of their JSON form. The writer and tools/record.schema.json come from this list.
 #pragma once
 
 #include "model/counts.hpp"

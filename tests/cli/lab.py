@@ -34,8 +34,9 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
 
-# Commands whose --json FILE holds lines of their own making.
-OTHER_JSON = {"behaviour", "capture", "count", "devices", "list", "describe", "isa", "profile", "report"}
+# Commands whose --json has a form of its own, and those where it needs no file.
+OTHER_JSON = {"behaviour", "capture", "ncu", "profile", "report"}
+BARE_JSON = {"list", "describe", "devices"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 
@@ -60,6 +61,15 @@ def record_schema():
 
 def not_json(constant):
     raise ValueError(f"{constant} is no JSON number")
+
+
+def objects_in(text):
+    """A document's objects, or those of the whole lines."""
+    try:
+        whole = json.loads(text, parse_constant=not_json)
+        return whole if isinstance(whole, list) else [whole]
+    except json.JSONDecodeError:
+        return [json.loads(line, parse_constant=not_json) for line in text.split("\n") if line.startswith("{") and line.endswith("}")]
 
 
 def against_noise(test):
@@ -133,16 +143,18 @@ class LabTest(unittest.TestCase):
         return out, err
 
     def check_records(self, args, out):
-        """Every whole line that a command wrote as a record is one by tools/record.schema.json."""
+        """Every whole object that a command wrote for programs is one by tools/record.schema.json."""
         if not jsonschema or not args or args[0] in OTHER_JSON:
             return
-        for option, value in zip(args, args[1:]):
+        for option, value in zip(args, [*args[1:], ""]):
+            option, value = option.split("=", 1) if option.startswith("--json=") else (option, value)
+            if args[0] in BARE_JSON and option == "--json" and not re.search(r"[./]", value):
+                value = "-"
             path = self.folder / value / ("records.jsonl" if option == "--baseline" else "")
             if option not in ("--json", "--baseline") or value != "-" and not path.is_file():
                 continue
-            for line in (out if value == "-" else path.read_text()).split("\n"):
-                if line.startswith("{") and line.endswith("}"):
-                    self.assert_record(json.loads(line, parse_constant=not_json))
+            for record in objects_in(out if value == "-" else path.read_text()):
+                self.assert_record(record)
 
     def assert_record(self, record):
         wrong = jsonschema.exceptions.best_match(record_schema().iter_errors(record))

@@ -177,7 +177,7 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
 """)
         out, err = self.lab("count", "wide.cl", "--count-budget", "1", "--json", "counts.jsonl", status=1)
         self.assertIn("wide_wide: not counted: a work-group takes longer to simulate", err)
-        self.assertEqual([line["kernel"] for line in self.records("counts.jsonl")], ["narrow"])
+        self.assertEqual(sorted((line["id"], line.get("refused")) for line in self.records("counts.jsonl")), [("wide_narrow", None), ("wide_wide", "timed_out")])
 
     def test_variants_stand_side_by_side_and_rows_that_differ_are_marked(self):
         (self.folder / "k.cl").write_text(counting.KERNELS)

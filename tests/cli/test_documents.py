@@ -10,7 +10,7 @@ import unittest
 from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main
 
 README = (SOURCE / "README.md").read_text()
-TOPICS = {"axes", "columns", "data", "kernel-file", "method", "proof", "sequences", "statuses", "terms"}
+TOPICS = {"axes", "columns", "data", "json", "kernel-file", "method", "proof", "sequences", "statuses", "terms"}
 # Words between which a command of a README's block ends.
 ENDS = {"&&", "|", ";"}
 
@@ -174,7 +174,7 @@ class Agents(LabTest):
                 out, _ = self.lab(*words)
                 self.assertNotEqual(out, "")
         records = {path.name: [json.loads(line) for line in path.read_text().splitlines()] for path in self.folder.glob("*.jsonl")}
-        self.assertEqual({record["checked_by"] for record in records["proof.jsonl"]}, {"agreement of 2"})
+        self.assertEqual({record["checked_by"] for record in records["proof.jsonl"]}, {"reference each", "is the reference"})
         self.assertTrue(all(r["time"]["low"] <= r["time"]["median"] <= r["time"]["high"] for r in records["time.jsonl"]))
         verdict, = (r for r in records["compare.jsonl"] if r.get("record") == "comparison")
         self.assertTrue(verdict["verdict"] and verdict["ratio"])

@@ -9,8 +9,10 @@ import subprocess
 import time
 import unittest
 
+import counting
 import lab
 import made
+import test_why
 from lab import LabTest, against_noise, words
 
 LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
@@ -117,6 +119,94 @@ class Energy(LabTest):
         with open(self.folder / "r.csv", newline="") as lines:
             (row,) = csv.DictReader(lines)
         self.assertEqual((float(row["energy_J"]), float(row["idle_J"])), (0.35, 0.105))
+
+
+@unittest.skipUnless(lab.jsonschema, "python3-jsonschema is not installed, so no record is checked against tools/record.schema.json")
+class ForPrograms(LabTest):
+    """`cllab help json`: figures with value, unit and origin, refusals with code, what was seen and what would be enough, of every command alike."""
+    record = None
+    profile = test_why.Why.profile
+    SMALL = ["--device", "cpu", "--axis", "items=4096", "--max-time", "0.05"]
+
+    def objects(self, *args, status=0):
+        """Those of --json FILE, which lab() holds against the schema; - and, where there is one, the bare flag write the same kinds."""
+        self.lab(*args, "--json", "f.json", "--force", status=status)
+        out = lab.objects_in((self.folder / "f.json").read_text())
+        for way in [["--json", "-"], *[["--json"]] * (args[0] in lab.BARE_JSON)]:
+            printed = lab.objects_in(self.lab(*args, *way, status=status)[0])
+            self.assertEqual([o.get("record") for o in printed], [o.get("record") for o in out])
+        return [o for o in out if "record" in o]
+
+    def assert_broken_is_refused(self, good):
+        def spoiled(of):
+            for key in of:
+                yield {k: v for k, v in of.items() if k != key}
+                yield {"other_" * (k == key) + k: v for k, v in of.items()}
+
+        name, figure = next(iter(good["figures"].items())) if "figures" in good else (None, {})
+        broken = [good | {"figures": {name: bad}} for bad in spoiled(figure)] + [good | {"more": 1}, good | {"schema": 3}, good | {"record": "noise"}]
+        broken += [{k: v for k, v in good.items() if k != key} for key in ("refused", "reason", "enough") if "refused" in good]
+        for one in broken:
+            with self.assertRaises(AssertionError, msg=json.dumps(one)):
+                self.assert_record(one)
+
+    def told(self, kind, *args, refused=None, status=0):
+        """The last object of the kind, which has figures, or is refused by that code."""
+        out = [o for o in self.objects(*args, status=status) if o["record"] == kind][-1]
+        self.assertEqual(out.get("refused"), refused, out)
+        self.assert_broken_is_refused(out)
+        return out
+
+    def test_list_describe_and_devices(self):
+        self.assertEqual({o["record"] for o in self.objects("list", "pitch_*")}, {"variant"})
+        self.told("variant", "list", "saxpy_w32")
+        self.told("family", "describe", "pitch_short8")
+        figures = self.told("device", "devices")["figures"]
+        self.assertGreater(figures["compute_units"]["value"], 0)
+        for command in lab.BARE_JSON:
+            self.lab(command, "--json", *["pitch"] * (command == "describe"))
+        self.lab("list", "--json", "./new")
+        self.assertTrue((self.folder / "new").exists())
+
+    def test_isa(self):
+        figures = self.told("code", "isa", "muladd_fma", "--device", "cpu")["figures"]
+        self.assertEqual(figures["registers"].keys(), {"refused", "reason", "enough"})
+        self.assertGreater(figures["code"]["value"], 0)
+        self.lab("isa", "muladd_fma", "--device", "cpu", "--save", "code.json")
+        change = self.told("code change", "isa", "muladd_fma", "--device", "cpu", "--against", "code.json", "--expect", "registers < 9", refused="unknown", status=5)
+        self.assertIn("registers is not known", change["reason"])
+        missing = [o for o in self.objects("isa", "muladd_mad", "--device", "cpu", "--against", "code.json", status=5) if "refused" in o]
+        self.assertEqual([o["refused"] for o in missing], ["missing"])
+
+    @unittest.skipUnless(lab.OCLGRIND_LIBRARY and os.path.exists(counting.PLUGIN), "this build has no plugin that counts")
+    def test_count(self):
+        (self.folder / "k.cl").write_text("kernel void k(global float* x) { x[get_global_id(0)] *= 3; }\n")
+        figures = self.told("counts", "count", "k.cl", "--global", "64", "--local", "64", "--arg", "x=zero:64")["figures"]
+        self.assertEqual(figures["flop"], {"value": 1, "unit": "per work-item", "from": "1 of 1 groups, simulated"})
+        (self.folder / "k.cl").write_text("kernel void k(global float* x) { for (volatile int i = 0; i < 1000000000; ++i) x[get_global_id(0)] *= 3; }\n")
+        self.told("counts", "count", "k.cl", "--global", "64", "--local", "64", "--arg", "x=zero:64", "--count-budget", "0.3", refused="timed_out", status=1)
+
+    def test_why_and_tune(self):
+        self.profile(test_why.FAST)
+        line = self.told("why", "why", "muladd_fma", *self.SMALL, refused="not explained")
+        self.assertEqual(line["figures"]["time"]["unit"], "s")
+        self.assertIn("refused", line["figures"]["memory traffic"])
+        self.profile(test_why.VAGUE)
+        line = self.told("why", "why", "muladd_fma", *self.SMALL)
+        self.assertEqual(line["figures"][line["bounds"][0]["name"]]["unit"], "s")
+        self.assertRegex(self.told("tune", "tune", "saxpy_w32", "--device", "cpu", "--axis", "size=4096", "--axis", "local=32,64", "--max-time", "0.05")["command"], "^cllab run saxpy_w32 ")
+
+    def test_regress(self):
+        self.lab("run", "muladd_fma", "muladd_mad", *self.SMALL, "--no-dumps", "--no-yardstick", "--baseline", "base")
+        cells = self.objects("regress", "base", "--max-time", "1")
+        self.assertEqual([c.get("change") for c in cells], ["same code", "same code", None])
+        text = (self.folder / "base" / "records.jsonl").read_text()
+        (self.folder / "base" / "records.jsonl").write_text(text.replace('"items":4096', '"items":4100'))
+        gone = [o for o in self.objects("regress", "base", "--max-time", "1", status=5) if "id" in o]
+        self.assertEqual({o.get("refused") for o in gone} - {None}, {"vanished"})
+        gone = [o for o in gone if "refused" in o]
+        for one in gone:
+            self.assert_broken_is_refused(one)
 
 
 class Schema(LabTest):

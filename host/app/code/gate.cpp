@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/screen/results.hpp"
 #include "core/grouped.hpp"
@@ -12,11 +13,13 @@
 #include "core/version.hpp"
 #include "inspect/isa/isa.hpp"
 #include "json/read.hpp"
-#include "kernelfile/expression.hpp"
+#include "report/records/json.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
+
+std::string known_figures() { return join(Strings(std::begin(figure_names), std::end(figure_names)), ", "); }
 
 using Allowed = std::map<std::string, std::pair<double, bool>>;
 
@@ -57,7 +60,7 @@ public:
             add(now, "changed", "other code with the same figures");
     }
     void add(const Json& kernel, const std::string& verdict, const std::string& reason, const std::string& figure = "",
-             const Json& before = {}, const Json& now = {}) {
+             const Json& before = {}, const Json& now = {}, const std::string& enough = "") {
         Json out;
         for (const char* key : {"kernel", "target", "column", "file", "line"})
             if (kernel.contains(key)) out[key] = kernel[key];
@@ -66,6 +69,7 @@ public:
         if (!now.is_null()) out["now"] = now;
         out["verdict"] = verdict;
         if (!reason.empty()) out["reason"] = reason;
+        if (!enough.empty()) report::add_refusal(out, verdict, reason, enough);
         report_.changes.push_back(std::move(out));
     }
 
@@ -80,9 +84,12 @@ private:
         const auto before = was.value("value", Json()), now = is.value("value", Json());
         if (before == now) return;
         if (before.is_null()) return add(kernel, "changed", "it was not known", name, before, now);
-        if (now.is_null()) return add(kernel, "unknown", is.value("enough", ""), name, before, now);
+        if (now.is_null())
+            return add(kernel, "unknown", is.value("reason", "there is no such figure"), name, before, now,
+                       is.value("enough", "the cllab that saved the file"));
         if (was.value("unit", "") != is.value("unit", ""))
-            return add(kernel, "unknown", "the unit was " + was.value("unit", "none"), name, before, now);
+            return add(kernel, "unknown", "the unit was " + was.value("unit", "none"), name, before, now,
+                       "a file saved by today's tools");
         const double more = now.get<double>() - before.get<double>();
         if (name == "loops") return add(kernel, more > 0 ? "worse" : "changed", "", name, before, now);
         add(kernel, verdict(name, before.get<double>(), name == "occupancy" ? -more : more), "", name, before, now);
@@ -147,15 +154,30 @@ void note_conditions(CodeReport& report, const Json& before, const Json& now) {
                             ": ", what, " was ", was.dump(), ", and is ", is.dump(), " now"));
 }
 
+/// The same kernel for the same target, in a file of another name.
+bool is_renamed(const Json& was, const Json& is) {
+    const auto rest = [](const Json& of) {  // without the file's name in front
+        return place_of(of).erase(0, std::filesystem::path(of.value("file", "")).stem().string().size());
+    };
+    return was.value("file", "") != is.value("file", "") && rest(was) == rest(is);
+}
+
 void compare_code(CodeReport& report, const std::vector<Json>& before, const Allowed& allowed) {
     Comparing comparing(report, allowed);
     const auto named = [](const Json& kernel) { return !kernel.at("kernel").get<std::string>().empty(); };
+    const auto is_new = [&](const Json& now) {
+        return named(now) && std::ranges::none_of(before, [&](const auto& was) { return same_place(now, was); });
+    };
     for (const auto& was : before) {
-        const auto now = std::ranges::find_if(report.kernels, [&](const auto& is) { return same_place(is, was); });
+        auto now = std::ranges::find_if(report.kernels, [&](const auto& is) { return same_place(is, was); });
+        if (now == report.kernels.end())
+            now =
+                std::ranges::find_if(report.kernels, [&](const auto& is) { return is_renamed(was, is) && is_new(is); });
         const auto there = std::ranges::find_if(
             report.kernels, [&](const auto& is) { return !named(is) && is["target"] == was["target"]; });
         const auto lost = [&](const Json& kernel, const Json& why) {
-            comparing.add(kernel, "missing", why.value("reason", "it is not among today's kernels and targets"));
+            comparing.add(kernel, "missing", why.value("reason", "it is not among today's kernels and targets"), "", {},
+                          {}, why.value("enough", "the kernels and targets of the file, or a new file by --save"));
         };
         if (now == report.kernels.end()) {
             lost(was, there == report.kernels.end() ? Json::object() : *there);
@@ -173,7 +195,7 @@ void compare_code(CodeReport& report, const std::vector<Json>& before, const All
             comparing.add(*now, status == "ok" ? "better" : "failed", now->value("reason", ""), "", old, status);
     }
     for (const auto& now : report.kernels)
-        if (named(now) && std::ranges::none_of(before, [&](const auto& was) { return same_place(now, was); }))
+        if (is_new(now) && std::ranges::none_of(before, [&](const auto& was) { return is_renamed(was, now); }))
             comparing.add(now, "new", "it is not in the file");
 }
 
@@ -181,18 +203,21 @@ void expect_of_code(CodeReport& report, const kernelfile::Expression& condition)
     const Allowed none;
     Comparing adding(report, none);
     for (const auto& kernel : report.kernels) {
-        std::string values, unknown = kernel.value("reason", "");
+        std::string values, unknown = kernel.value("reason", ""), enough = kernel.value("enough", "");
         std::map<std::string, double> known;
         for (const auto& name : condition.names()) {
             const auto figure = kernel.value("figures", Json::object()).value(name, Json::object());
             if (figure.contains("value"))
                 known[name] = figure["value"].get<double>(), values += fmt::format(", {} is {:g}", name, known[name]);
-            else if (unknown.empty())
+            else if (unknown.empty()) {
                 unknown = figure.empty() ? "there is no figure '" + name + "'"
-                                         : name + " is not known: " + figure.value("enough", "");
+                                         : name + " is not known: " + figure.value("reason", "");
+                enough = figure.value("enough", "one of " + known_figures());
+            }
         }
         if (!unknown.empty())
-            adding.add(kernel, kernel.at("status") == "build_failed" ? "failed" : "unknown", unknown);
+            adding.add(kernel, kernel.at("status") == "build_failed" ? "failed" : "unknown", unknown, "", {}, {},
+                       enough);
         else if (condition.evaluate_real([&](const auto& name, const auto&) { return known.at(name); }) == 0)
             adding.add(kernel, "not as expected", condition.text() + " does not hold" + values);
     }
@@ -245,7 +270,9 @@ CodeGate::CodeGate(IsaOptions& invocation) : invocation_(invocation), outputs_(i
     if (!invocation.save.empty()) outputs_.writes(invocation.save, "--save", Outputs::Kind::whole);
     if (!invocation.sarif.empty()) outputs_.writes(invocation.sarif, "--sarif", Outputs::Kind::whole);
     allowed_ = allowed_by(invocation.allow);
-    if (!invocation.expect.empty()) kernelfile::Expression::condition(invocation.expect, {"--expect", 0, 0});
+    if (!invocation.expect.empty()) expect_ = kernelfile::Expression::condition(invocation.expect, {"--expect", 0, 0});
+    if (expect_ && expect_->names().empty())
+        throw Error(Blame::usage, "option '--expect' names no figure; possible are ", known_figures());
     if (!invocation.against.empty()) before_ = read_saved(invocation.against);
     if (invocation.targets.empty() && invocation.devices.empty())
         for (const auto& kernel : before_) add_once(invocation.targets, kernel["target"]);
@@ -268,8 +295,7 @@ int CodeGate::finish(const std::vector<CellCode>& codes, int failed) {
         saved->whole(json_text(whole, 1) + "\n");
     }
     if (!before_.empty()) compare_code(report, before_, allowed_);
-    if (!invocation_.expect.empty())
-        expect_of_code(report, kernelfile::Expression::condition(invocation_.expect, {"--expect", 0, 0}));
+    if (expect_) expect_of_code(report, *expect_);
     std::ranges::stable_sort(report.changes, {}, [](const Json& change) {
         return std::ranges::find(bad_verdicts, change["verdict"].get<std::string>()) - std::begin(bad_verdicts);
     });
@@ -301,13 +327,16 @@ inspect::Words words_of(const std::string& kind) {
     return {};
 }
 
-Json table_of(const CellCode& code) {
-    auto out = Json::object();
+/// What would be enough to know more of the code.
+std::string enough_for(const CellCode& code) {
+    return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
+}
+
+void add_figures(Json& out, const CellCode& code) {
     const auto put = [&](std::string_view name, const Json& value, const std::string& unit, const std::string& from) {
-        auto& figure = out[std::string(name)] = Json::object();
-        if (!value.is_null()) figure["value"] = value;
-        if (!unit.empty()) figure["unit"] = unit;
-        figure[value.is_null() ? "enough" : "from"] = value.is_null() ? code.enough : from;
+        if (!value.is_null()) return report::add_figure(out, std::string(name), value, unit, from);
+        report::add_refusal(out["figures"][std::string(name)], "not known",
+                            concat("the ", code.info.kind, " does not say it"), enough_for(code));
     };
     const auto words = words_of(code.info.kind);
     const std::string units[]{words.registers, concat(*words.spill_unit ? "bytes of " : "", words.spills),
@@ -332,7 +361,6 @@ Json table_of(const CellCode& code) {
     put("loops", number(counts.loops.size()), "loops", from);
     put("loop", number(counts.shown < 0 ? 0 : counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions),
         unit + " per iteration", from);
-    return out;
 }
 
 }  // namespace
@@ -349,11 +377,12 @@ Json figures_of(const CellCode& code) {
     out["status"] = model::name(code.status);
     if (code.status == model::Status::ok) {
         out["fingerprint"] = code.info.fingerprint;
-        out["figures"] = table_of(code);
+        add_figures(out, code);
         if (!code.counts.code.instructions.empty()) out["counts"] = inspect::to_json(code.counts);
     } else {
-        out["reason"] = run::first_error(code.reason);
-        if (!code.enough.empty()) out["enough"] = code.enough;
+        const bool failed = code.status == model::Status::build_failed;
+        report::add_refusal(out, model::name(code.status), run::first_error(code.reason),
+                            failed ? "a text that this compiler takes" : enough_for(code));
     }
     return out;
 }

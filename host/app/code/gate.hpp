@@ -3,16 +3,18 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
+#include "kernelfile/expression.hpp"
 
 namespace cllab::app {
 
-// What machine code needs, as JSON for other programs (tools/code.schema.json): each figure with value, unit and
+// What machine code needs, as JSON for other programs (tools/record.schema.json): each figure with value, unit and
 // origin, or with what would be enough to have one.
 using Json = nlohmann::ordered_json;
 
@@ -51,13 +53,14 @@ public:
     int finish(const std::vector<CellCode>& codes, int failed);
 
 private:
-    bool compares() const { return !invocation_.against.empty() || !invocation_.expect.empty(); }
+    bool compares() const { return !invocation_.against.empty() || expect_; }
     bool has_stdout() const;  ///< a file does
     void write(const CodeReport& report) const;
 
     const IsaOptions& invocation_;
     Outputs outputs_;
     std::vector<Json> before_;
+    std::optional<kernelfile::Expression> expect_;
     std::map<std::string, std::pair<double, bool>> allowed_;  ///< how much more; true: of the value
 };
 

@@ -33,10 +33,9 @@ std::string refusal_of(const inspect::Analysis& analysis) {
 }
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
-    if (const auto fault = reading_fault(path); !fault.empty())
-        throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
-    const auto bytes = cllab::read_file(path);
-    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read");
+    const auto fault = reading_fault(path);
+    const auto bytes = fault.empty() ? cllab::read_file(path) : std::nullopt;
+    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
     const auto binary = inspect::as_bytes(*bytes);
     const auto kind = inspect::recognise(binary);
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
@@ -147,25 +146,19 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
         if (records[i].status != model::Status::ok) continue;
         auto& code = codes[i];
         const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
-        if (!ncu) {
-            not_counted("Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit");
-            continue;
-        }
         const inspect::TempFolder folder;
         try {
+            if (!ncu)
+                throw Error(Blame::environment, "Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit");
             const auto replay = inspect::replay_of(cells[i], device, records[i], invocation.seed);
             inspect::write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity,
                                        invocation.seed);
             const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation.timeout_seconds));
             const auto found = inspect::profile_replay(*ncu, replay, folder.path(), inspect::Count::executions, limit);
-            if (!found.executed) {
-                not_counted(found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
-                continue;
-            }
-            if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, invocation.seed)) {
-                not_counted("wrong through the CUDA driver: " + *wrong);
-                continue;
-            }
+            if (!found.executed)
+                throw Error(Blame::result, found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
+            if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, invocation.seed))
+                throw Error(Blame::result, "wrong through the CUDA driver: ", *wrong);
             code.hot = inspect::hot_code(*found.executed);
             code.isa = found.executed->listing;
             code.counts = inspect::count_function(found.executed->isa, code.isa, replay.entry);
@@ -278,15 +271,6 @@ std::string first_of(const std::string& log, bool dumped) {
                        dumped ? ", all in build.log" : "; --dumps DIR keeps them in build.log");
 }
 
-/// "a, b, c and 9 more"
-std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 4;
-    const auto shown = names.size() <= most ? names.size() : most - 1;
-    const auto rest = names.size() - shown;
-    return join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ") +
-           (rest == 0 ? "" : fmt::format(" and {} more", rest));
-}
-
 /// Targets whose registers nothing here finds out, each with the package that does. No compiler is loaded where none is
 /// asked for: beside a driver's own LLVM another one ends the process.
 std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
@@ -317,7 +301,8 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         if (model::is_failure(code.status) || invocation.require_all) status = 1;
     }
     for (const auto& [said, kernels] : refusals)
-        std::fprintf(stderr, "%s\n", printable(some_of(kernels) + said).c_str());
+        std::fprintf(stderr, "%s\n",
+                     printable(first_few(kernels, kernels.size() == 4 ? 4 : 3, std::identity()) + said).c_str());
     for (const auto& note : missing_registers(invocation.targets)) notes.push_back(note);
     for (const auto& note : notes) say(note);
     return status;

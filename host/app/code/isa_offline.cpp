@@ -151,7 +151,10 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     }
     for (const auto& note : built.notes)
         out.notes.push_back((cell.variant->own ? cell.variant->own->path : cell.id) + " for " + target + ": " + note);
-    if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
+    if (!built.lacking.empty()) {
+        out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
+        out.enough = "a text or a target whose library defines what it calls: it " + built.lacking;
+    }
     if (!built.analysis.best())
         for (const auto& listing : built.analysis.disassembly.listings)
             if (!listing.refused || built.analysis.info.registers)

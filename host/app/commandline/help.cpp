@@ -25,8 +25,7 @@ constexpr std::size_t room_of_names = 26;
 std::string names_of(const Row& row) {
     const auto comma = row.name.find(',');
     const auto brief = comma == std::string::npos ? "" : "-" + row.name.substr(comma + 1) + ", ";
-    const bool apart = !row.value.empty() && !row.value.starts_with("[=");
-    return "  " + brief + "--" + row.long_name() + (apart ? " " : "") + row.value;
+    return "  " + brief + "--" + row.long_name() + (row.value.empty() ? "" : " ") + row.value;
 }
 
 std::string line_of(const Row& row, const std::string& about) {
@@ -266,6 +265,7 @@ const std::vector<Topic>& topics() {
         {"devices", "how to select one, and whether its timer is trusted"},
         {"columns", "what each column of the table means"},
         {"statuses", "of cells, and exit statuses"},
+        {"json", "what commands write for programs, and how a figure or a refusal looks there"},
         {"method", "where a number comes from"},
         {"terms", "a glossary"}};
     return all;

@@ -76,8 +76,8 @@ void give_values(const std::vector<Row>& options, Strings& words) {
     for (const auto& row : options) {
         if (row.alone.empty()) continue;
         for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-            const bool has_value = i + 1 < words.size() && std::ranges::any_of(row.values, [&](const auto& begin) {
-                                       return words[i + 1].starts_with(begin);
+            const bool has_value = i + 1 < words.size() && std::ranges::any_of(row.values, [&](const auto& glob) {
+                                       return glob_match(glob, words[i + 1]);
                                    });
             if (words[i] == "--" + row.long_name() && !has_value) words[i] += "=" + row.alone;
         }

@@ -137,8 +137,6 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
-Row json_row() { return {.name = "json", .value = "[=FILE]", .alone = "-"}; }
-
 Rows<Call> timings_rows() {
     Rows<Call> out;
     out.flag("timings", &Call::timings);
@@ -160,6 +158,13 @@ Rows<FileOptions> replace_rows(const std::string& appendable) {
         out.flag("append", &FileOptions::append,
                  "Adds to an existing file of " + appendable + ". A CSV file gets no second header.");
     return out;
+}
+
+Rows<FileOptions> json_rows() {
+    Rows<FileOptions> out;
+    out.add({.name = "json", .value = "[FILE]", .alone = "-", .values = {"-", "*.*", "*/*"}},
+            [](FileOptions& to, const std::string& text) { to.json = text; });
+    return out.with(replace_rows());
 }
 
 std::string about_columns(const Strings& names) {

@@ -19,7 +19,7 @@ struct Row {
     std::string otherwise{};  ///< the default that --help shows
     bool repeats = false;
     std::string alone{};  ///< the value where none stands behind it
-    Strings values{};     ///< with `alone`: what a value begins with, so that anything else is none
+    Strings values{};     ///< with `alone`: globs of a value, so that anything else is none
 
     std::string long_name() const { return name.substr(0, name.find(',')); }
 };
@@ -130,8 +130,8 @@ Rows<CellOptions> label_rows();
 Rows<CellOptions> process_rows();
 /// --markdown, --svg: the table and the ranked chart in files of their own.
 Rows<FileOptions> excerpt_rows();
-/// --json alone, or with a file.
-Row json_row();
+/// --json alone, or with a file; --force.
+Rows<FileOptions> json_rows();
 /// --timings.
 Rows<Call> timings_rows();
 /// --force and --append, with what the latter adds to.

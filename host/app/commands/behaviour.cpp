@@ -13,10 +13,10 @@ using behaviour::Answer;
 using nlohmann::ordered_json;
 using Questions = std::vector<behaviour::Question>;
 
-struct BehaviourOptions : Call {
+struct BehaviourOptions : Call, FileOptions {
     Strings devices, only;
-    std::string json, html, dumps;
-    bool force = false, no_dumps = false;
+    std::string dumps;
+    bool no_dumps = false;
 };
 
 struct Answered {
@@ -152,11 +152,10 @@ Command behaviour_command() {
     Rows<BehaviourOptions> rows;
     rows.list("device,d", "D", &BehaviourOptions::devices)
         .list("only", "NAME", &BehaviourOptions::only)
-        .add(json_row(), [](BehaviourOptions& to, const std::string& text) { to.json = text; })
+        .with(json_rows())
         .text("html", "OUT", &BehaviourOptions::html)
         .text("dumps", "DIR", &BehaviourOptions::dumps)
-        .flag("no-dumps", &BehaviourOptions::no_dumps)
-        .flag("force", &BehaviourOptions::force);
+        .flag("no-dumps", &BehaviourOptions::no_dumps);
     return make_command<BehaviourOptions>(
         manual_of("behaviour"), rows,
         [](BehaviourOptions& options) {

@@ -18,6 +18,12 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
     auto found = count_cell(cell, settings);
     if (found.status != model::Status::ok) {
         say(cell.id + ": not counted: " + found.trouble);
+        auto line = report::fact("counts");
+        line["id"] = cell.id;
+        report::add_refusal(line, model::name(found.status), found.trouble,
+                            found.status == model::Status::timed_out ? "a larger --count-budget, or a smaller --axis"
+                                                                     : "a kernel that the simulator runs");
+        if (json) json->line(report::line_text(line));
         return !model::is_failure(found.status);
     }
     for (auto& counts : found.launches) {

@@ -22,10 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct DevicesOptions : Call {
-    std::string json;
-    bool force = false;
-};
+struct DevicesOptions : Call, FileOptions {};
 
 /// What is read beside the times, or why nothing is: said here, so that no run needs to.
 std::string clock_text(const model::Device& device) {
@@ -101,7 +98,9 @@ ordered_json to_json(const DeviceRow& row) {
     ordered_json quirks = ordered_json::array();
     for (const auto* quirk : device::quirks_of(d))
         quirks.push_back({{"name", quirk->name}, {"fault", quirk->fault}, {"handling", quirk->handling}});
-    ordered_json out{{"selector", d.selector},
+    ordered_json out{{"schema", model::schema_version},
+                     {"record", "device"},
+                     {"selector", d.selector},
                      {"name", d.name},
                      {"type", model::name(d.type)},
                      {"platform", d.platform},
@@ -139,7 +138,21 @@ ordered_json to_json(const DeviceRow& row) {
                        {"gap_seconds", t.gap_seconds},
                        {"event_seconds", t.event_seconds}}},
                      {"quirks", quirks}};
+    for (const std::string key : {"compute_units", "global_bytes", "max_alloc_bytes", "local_bytes", "max_group",
+                                  "preferred_multiple", "sub_group", "suggested_local"})
+        if (out[key] > 0)
+            report::add_figure(out, key, out[key],
+                               key.ends_with("bytes")   ? "bytes"
+                               : key == "compute_units" ? "units"
+                                                        : "work-items",
+                               "the driver");
+        else
+            report::add_refusal(out["figures"][key], "not known", "the driver does not say it", "a driver that does");
     if (!row.trouble.empty()) out["trouble"] = row.trouble;
+    if (!t.trusted)
+        report::add_refusal(out, row.trouble.empty() ? "times not trusted" : "not usable",
+                            row.trouble.empty() ? t.verdict : row.trouble,
+                            "a driver whose events agree with the clock");
     return out;
 }
 
@@ -275,10 +288,8 @@ int print_start() {
 }
 
 Command devices_command() {
-    Rows<DevicesOptions> rows;
-    rows.add(json_row(), [](DevicesOptions& to, const std::string& text) { to.json = text; })
-        .flag("force", &DevicesOptions::force);
-    return make_command<DevicesOptions>(manual_of("devices"), rows, check_devices, show_devices);
+    return make_command<DevicesOptions>(manual_of("devices"), Rows<DevicesOptions>().with(json_rows()), check_devices,
+                                        show_devices);
 }
 
 }  // namespace cllab::app

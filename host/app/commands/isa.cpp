@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <span>
 #include <utility>
@@ -358,20 +357,6 @@ void check_isa(IsaOptions& options) {
         need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
-void take_expectation(IsaOptions& to, const std::string& text) {
-    static const std::regex of_file("\\s*[\\w:*]+\\s*=[^=][^]*");
-    const auto value = text.find('=') + 1;
-    if (std::regex_match(text, of_file) && parse_real(trim(text.substr(value))))
-        throw Error(Blame::usage, "a condition of --expect compares with ==, as in '", trim(text.substr(0, value - 1)),
-                    " == ", trim(text.substr(value)), "'; found '", text, "'");
-    if (std::regex_match(text, of_file))
-        to.statements.emplace_back("expect", text);
-    else if (to.expect.empty())
-        to.expect = text;
-    else
-        throw Error(Blame::usage, "`cllab isa` takes one condition; && joins two in it");
-}
-
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
@@ -381,7 +366,7 @@ Rows<IsaOptions> isa_rows() {
         .text("save", "FILE", &IsaOptions::save)
         .text("against", "FILE", &IsaOptions::against)
         .text("allow", "LIST", &IsaOptions::allow)
-        .add({"expect", "CONDITION", "", "", true}, take_expectation)
+        .text("expect", "CONDITION", &IsaOptions::expect)
         .text("vs", "PATTERN", &IsaOptions::versus)
         .flag("hot", &IsaOptions::hot)
         .flag("source", &IsaOptions::source)

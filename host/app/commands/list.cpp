@@ -8,10 +8,7 @@
 namespace cllab::app {
 namespace {
 
-struct ListOptions : Call {
-    std::string json;
-    bool force = false;
-};
+struct ListOptions : Call, FileOptions {};
 
 int list(const ListOptions& invocation) {
     const auto& all = model::registry();
@@ -20,7 +17,9 @@ int list(const ListOptions& invocation) {
     if (!invocation.json.empty()) {
         auto out = nlohmann::ordered_json::array();
         for (const auto& s : selected)
-            out.push_back({{"id", s.id},
+            out.push_back({{"schema", model::schema_version},
+                           {"record", "variant"},
+                           {"id", s.id},
                            {"family", s.experiment->family},
                            {"variant", s.variant->name},
                            {"meaning", s.variant->meaning},
@@ -47,7 +46,8 @@ int list(const ListOptions& invocation) {
 /// The family with those of its variants that are wanted.
 nlohmann::ordered_json json_of(const model::Experiment& e,
                                const std::function<bool(const model::Variant&)>& is_wanted) {
-    nlohmann::ordered_json out{{"family", e.family}, {"question", e.question}, {"inputs", e.file_inputs}};
+    auto out = report::fact("family");
+    out.update({{"family", e.family}, {"question", e.question}, {"inputs", e.file_inputs}});
     for (const char* list : {"axes", "metrics", "variants", "native"}) out[list] = nlohmann::ordered_json::array();
     for (const auto& axis : e.axes)
         out["axes"].push_back({{"name", axis.name},
@@ -114,12 +114,7 @@ int describe(const ListOptions& invocation) {
 
 void check_list(ListOptions&) {}
 
-Rows<ListOptions> list_rows() {
-    Rows<ListOptions> rows;
-    rows.add(json_row(), [](ListOptions& to, const std::string& text) { to.json = text; })
-        .flag("force", &ListOptions::force, "Replaces a file that exists.");
-    return rows;
-}
+Rows<ListOptions> list_rows() { return Rows<ListOptions>().with(json_rows()); }
 
 }  // namespace
 

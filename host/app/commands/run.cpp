@@ -24,7 +24,7 @@ Rows<RunOptions> shown_rows(bool measures) {
     return rows;
 }
 
-Row check_row() { return {"check", "[BY]", "", "", false, "device=", {"oclgrind", "device="}}; }
+Row check_row() { return {"check", "[BY]", "", "", false, "device=", {"oclgrind*", "device=*"}}; }
 
 /// "oclgrind", or "device=D"; without D any other.
 std::string checker_of(const std::string& text) {

@@ -81,10 +81,7 @@ bool Tuning::run() {
         planned = true;
         if (interrupted_) throw run::Interrupted{};
         print_failures();
-        if (found.ranked.empty())
-            results() << "  no point has a time, so there is no winner\n";
-        else
-            judge(found);
+        judge(found);
     } catch (...) {
         say_doing("");
         if (!planned && search_.tried() > 0) print_plan(search_.found());
@@ -337,7 +334,7 @@ std::vector<Point> Tuning::finalists_of(const model::Screening& found) const {
 
 void Tuning::judge(const model::Screening& found) {
     finalists_ = finalists_of(found);
-    final_records_ = measure(finalists_, settings());
+    if (!finalists_.empty()) final_records_ = measure(finalists_, settings());
     say_doing("");
     std::vector<std::size_t> order;
     for (std::size_t n = 0; n < finalists_.size(); ++n) {
@@ -345,15 +342,34 @@ void Tuning::judge(const model::Screening& found) {
         if (record.status == model::Status::ok && record.time && record.time->has_interval()) order.push_back(n);
     }
     if (order.empty()) {
-        say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) +
-                   " samples (--max-time) when measured again, so there is no winner\n");
-        return;
+        const auto seen = found.ranked.empty() ? "no point has a time"
+                                               : concat("none of the best few had a time of ", least_for_interval,
+                                                        " samples (--max-time) when measured again");
+        say_fitted("  " + seen + ", so there is no winner\n");
+        return tell(found, std::nullopt, seen);
     }
     std::ranges::sort(order, {}, [&](std::size_t n) { return final_records_[n].time->median; });
     print_finalists(order, found);
-    const auto& chosen = finalists_[choose(order)];
-    results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen)
-              << '\n';
+    const auto winner = choose(order);
+    results() << "  " << command_of(finalists_[winner]) << '\n';
+    tell(found, winner);
+}
+
+void Tuning::tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen) const {
+    auto line = report::line_of("tune", variant_.id, winner ? final_records_[*winner].point : Pairs{},
+                                run::device_info(device_));
+    report::add_figure(line, "tried", found.tried, "points",
+                       found.is_exhaustive() ? "all that are possible" : "a search");
+    report::add_figure(line, "timed", found.ranked.size(), "points", "the search");
+    if (!winner) report::add_refusal(line, "no winner", seen, "a point that is right, and a larger --max-time");
+    for (std::size_t n = 0; n < finalists_.size(); ++n)
+        for (const auto& [name, is] :
+             {std::pair("time", n == winner), {"default_time", finalists_[n] == space_.initial}})
+            if (const auto& time = final_records_[n].time; is && time)
+                report::add_figure(line, name, time->median, "s",
+                                   concat("the median of ", time->n, " samples in turns"));
+    if (winner) line["command"] = command_of(finalists_[*winner]);
+    context_.sink.line(report::line_text(line));
 }
 
 void Tuning::print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const {
@@ -456,15 +472,11 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
     return out;
 }
 
-/// As `cllab run` takes it.
-std::string Tuning::name_of_variant() const {
+/// With every axis that differs from the family's default.
+std::string Tuning::command_of(const Point& point) const {
     const auto& variant = *variant_.variant;
-    return variant.own ? variant.own->path + ":" + variant.name : variant_.id;
-}
-
-/// Every axis that differs from the family's default.
-std::string Tuning::axis_options(const Point& point) const {
-    std::string out;
+    auto out = concat("cllab run ", variant.own ? variant.own->path + ":" + variant.name : variant_.id, " --device ",
+                      device_.selector);
     const auto defaults = model::axes_of(*variant_.experiment, *variant_.variant);
     for (const auto& axis : space_.axes) {
         const auto own = std::ranges::find(defaults, axis.name, &model::Axis::name);

@@ -67,13 +67,14 @@ private:
 
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);
+    /// A line of JSON: the winner, one of the finalists, or what stands in the way of one.
+    void tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen = "") const;
     void print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const;
     std::vector<std::size_t> contenders(const std::vector<std::size_t>& order) const;
     /// The fastest where it beats the default over arrangements, else the default; another one where that beats it.
     std::size_t choose(const std::vector<std::size_t>& order);
     std::vector<model::Comparison> compare(std::size_t left, const std::vector<std::size_t>& others);
-    std::string name_of_variant() const;
-    std::string axis_options(const model::Point& point) const;
+    std::string command_of(const model::Point& point) const;
 
     const TuneContext context_;
     const TuneOptions& options_;

@@ -116,12 +116,23 @@ void drop_displacements(std::string& text) {
     }
 }
 
-/// The bytes of the constants that lie beside the code in an ELF file.
-std::string constants_of(ByteSpan file) {
+/// The bytes of the constants that lie beside the code in an ELF file. Of AMD's kernel descriptors the kernel's own,
+/// without bytes 16 to 23, which say where its code lies.
+std::string constants_of(ByteSpan file, const std::string& entry) {
     std::string out;
-    if (const auto elf = read_elf(file)) {
-        for (const auto& section : elf->sections)
-            if (section.name.starts_with(".rodata")) out.append(as_text(section.data));
+    const auto elf = read_elf(file);
+    for (std::size_t i = 0; elf && i < elf->sections.size(); ++i) {
+        const auto& section = elf->sections[i];
+        if (!section.name.starts_with(".rodata")) continue;
+        std::string bytes(as_text(section.data));
+        std::map<std::uint64_t, std::string_view, std::greater<>> descriptors;  // the last first
+        for (const auto& symbol : elf->symbols)
+            if (symbol.section == i && symbol.name.ends_with(".kd"))
+                descriptors[symbol.value - section.address] = symbol.name;
+        for (const auto& [at, name] : descriptors)
+            if (at < bytes.size() && bytes.size() - at >= 64)
+                name == entry + ".kd" ? bytes.erase(at + 16, 8) : bytes.erase(at, 64);
+        out += bytes;
     }
     return out;
 }
@@ -228,8 +239,8 @@ std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::st
     if (!best) return {};
     const auto& listing = analysis.disassembly.listings[static_cast<std::size_t>(best - analysis.counts.data())];
     auto text = std::string(best->isa->name) + "\n" +
-                normalised_with_callees(*best->isa, listing.text, best->code, entry) + constants_of(binary);
-    for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes));
+                normalised_with_callees(*best->isa, listing.text, best->code, entry) + constants_of(binary, entry);
+    for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes), entry);
     return sha256_hex(text);
 }
 

@@ -166,7 +166,7 @@ std::string version(const std::string&, const ChosenCompiler&) {
         const TempFolder folder;
         run_tool(find_tool({"env"}).value_or("/usr/bin/env"),
                  {"-C", folder.path().string(), ocloc().value_or("ocloc").string(), "query", "OCL_DRIVER_VERSION"});
-        return "ocloc " + trim(read_file(folder.path() / "OCL_DRIVER_VERSION").value_or(""));
+        return "ocloc " + one_line(read_file(folder.path() / "OCL_DRIVER_VERSION").value_or(""));
     }();
     return known;
 }

@@ -201,11 +201,20 @@ Json device_json(const model::DeviceInfo& device) {
 
 Json line_of(const char* record, const std::string& id, const std::vector<std::pair<std::string, std::string>>& point,
              const model::DeviceInfo& device) {
-    return {{"schema", model::schema_version},
-            {"record", record},
-            {"id", id},
-            {"point", point_json(point)},
-            {"device", device_json(device)}};
+    auto out = fact(record);
+    out.update({{"id", id}, {"point", point_json(point)}, {"device", device_json(device)}});
+    return out;
+}
+
+Json fact(const char* record) { return {{"schema", model::schema_version}, {"record", record}}; }
+
+void add_figure(Json& to, const std::string& name, const Json& value, const std::string& unit,
+                const std::string& from) {
+    to["figures"][name] = {{"value", value}, {"unit", unit}, {"from", from}};
+}
+
+void add_refusal(Json& to, const std::string& code, const std::string& seen, const std::string& enough) {
+    to.update({{"refused", code}, {"reason", seen}, {"enough", enough}});
 }
 
 std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -214,9 +223,23 @@ std::string to_json_line(const model::Record& record) { return text(record, -1);
 
 std::string to_json_pretty(const model::Record& record) { return text(record, 2); }
 
-std::string counts_json(const model::Counts& counts) {
-    Json out{{"record", "counts"}};
-    out.update(fields_json<Json>(counts));
+std::string counts_json(const model::Counts& c) {
+    auto out = fact("counts");
+    out.update(fields_json<Json>(c));
+    const auto from = concat(format_exact(c.counted_groups), " of ", format_exact(c.groups), " groups, ", c.source);
+    const auto lacks = join(c.not_counted, "; ", [](const auto& one) { return one.what + ": " + one.why; });
+    const std::pair<const char*, model::Amount> amounts[]{{"flop", model::flop_amount(c)},
+                                                          {"asked_bytes", model::asked_amount(c)},
+                                                          {"moved_bytes", model::moved_amount(c)},
+                                                          {"instructions", c.instructions},
+                                                          {"issued", c.issued},
+                                                          {"barriers", c.barriers}};
+    for (const auto& [name, amount] : amounts)
+        if (amount.known)
+            add_figure(out, name, amount.mean, "per work-item", from);
+        else
+            add_refusal(out["figures"][name], "not counted", lacks.empty() ? "it accesses images" : lacks,
+                        lacks.empty() ? "buffers in their place" : "a larger --count-budget");
     return line_text(out);
 }
 

@@ -21,7 +21,7 @@ std::string to_json_pretty(const model::Record& record);
 /// impossible().
 model::Record from_json(std::string_view line);
 
-/// {"record": "counts", ...}: the fields of model/count_fields.hpp, as tools/counts.schema.json says.
+/// {"record": "counts", ...}: the fields of model/count_fields.hpp, and the main amounts as figures.
 std::string counts_json(const model::Counts& counts);
 
 /// {"record": "counters", id, point, device, opencl_seconds, cuda_seconds, "counters": {name: {value, unit}}}
@@ -39,6 +39,17 @@ nlohmann::ordered_json point_json(const std::vector<std::pair<std::string, std::
 
 /// What a line that is no cell's record says of its device.
 nlohmann::ordered_json device_json(const model::DeviceInfo& device);
+
+// What every object for programs has, whichever command writes it (`cllab help json`).
+
+/// {"schema", "record"}: what an object that is no cell's record begins with.
+nlohmann::ordered_json fact(const char* record);
+/// "figures": {name: {"value", "unit", "from"}}, the last says how it was obtained.
+void add_figure(nlohmann::ordered_json& to, const std::string& name, const nlohmann::ordered_json& value,
+                const std::string& unit, const std::string& from);
+/// Of an object or a figure without an answer: "refused", a code; "reason", what was seen; "enough", what would do.
+void add_refusal(nlohmann::ordered_json& to, const std::string& code, const std::string& seen,
+                 const std::string& enough);
 
 /// What a line that is no cell's record begins with, where it is of one cell.
 nlohmann::ordered_json line_of(const char* record, const std::string& id,

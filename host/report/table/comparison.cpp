@@ -141,6 +141,8 @@ std::string comparison_json(const model::Comparison& c) {
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));
+    if (!c.trouble.empty() || c.judgement.verdict == Verdict::undecided)
+        add_refusal(out, "undecided", verdict_line(c), "a larger --max-time, or a quieter machine");
     return line_text(out);
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json.hpp"
@@ -21,6 +22,13 @@ using model::Bound;
 using model::Explanation;
 using model::Limit;
 using Json = nlohmann::ordered_json;
+
+/// What would be enough to name a limiter where none is.
+constexpr Entry<Limit, const char*> enough_by_limit[] = {
+    {Limit::close, "a largest bound that is clear of the next and at least 80 % of the time"},
+    {Limit::unexplained, "a count or a `work` line of what has no bound; `cllab isa --hot` shows the code that runs"},
+    {Limit::impossible, "a `work` line of what is executed, or a profile of an undisturbed device (`cllab profile`)"},
+    {Limit::unsteady, "a time known within 10 %: a larger --max-time, or a quieter machine"}};
 
 /// A line of a block, what does not fit below itself.
 std::string labelled(const std::string& label, const std::string& text, const TableStyle& style) {
@@ -172,7 +180,17 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
 std::string explanation_json(const model::Record& record, const Explanation& e) {
     auto j = line_of("why", record.id, record.point, record.device);
     j["status"] = model::name(record.status);
+    if (!record.time)
+        add_refusal(j, model::name(record.status), one_line(record.reason), "a kernel that is ok on this device");
+    for (const auto& [what, why] : e.unbounded)
+        add_refusal(j["figures"][what], "no bound", why,
+                    why.starts_with("the profile") ? "a profile that has it (`cllab profile`)"
+                                                   : "a `work` line that declares it, or a count by Oclgrind or ncu");
+    for (const auto& b : e.bounds) add_figure(j, b.name, b.seconds, "s", b.how);
     if (record.time) {
+        add_figure(j, "time", record.time->median, "s", fmt::format("the median of {} samples", record.time->n));
+        if (e.limit != Limit::named)
+            add_refusal(j, model::name(e.limit), limit_sentence(e, *record.time), value_of(enough_by_limit, e.limit));
         j["seconds"] = record.time->median;
         j["limit"] = model::name(e.limit);
         if (const auto* limiter = e.limiter()) j["limiter"] = limiter->id;

@@ -42,6 +42,14 @@ constexpr Entry<CellChange, Tone> tones[] = {
     {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
     {CellChange::same_code, Tone::dim}};
 
+/// What would be enough for a verdict where there is none.
+constexpr Entry<CellChange, const char*> enough_by_change[] = {
+    {CellChange::undecided, "a larger --max-time, or a quieter machine"},
+    {CellChange::incomparable, "a baseline of this cell on this device: `cllab run --baseline`"},
+    {CellChange::other_code, "--allow-new-compiler, which compares the text of then and of now by today's compiler"},
+    {CellChange::vanished, "the kernel and the device of the baseline, or a new baseline"},
+    {CellChange::unsupported, "a device that can run it"}};
+
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
     auto out = mapped(cells, [](const auto& cell) { return &cell; });
     std::ranges::stable_sort(
@@ -197,6 +205,13 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         if (cell->lean != model::Lean::none)
             j["lean"] = cell->lean == model::Lean::all_slower ? "all slower" : "middle slower";
         if (!cell->reason.empty()) j["reason"] = cell->reason;
+        if (const std::string would = value_of(enough_by_change, cell->change, ""); !would.empty())
+            add_refusal(j, model::name(cell->change), cell->reason.empty() ? sentence_of(*cell) : cell->reason, would);
+        if (cell->before > 0) add_figure(j, "recorded", cell->before, "s", "the baseline's record");
+        if (cell->today > 0) add_figure(j, "today", cell->today, "s", "the median of today's samples");
+        if (cell->test)
+            add_figure(j, "ratio", cell->test->ratio.ratio, "times the baseline's time",
+                       r.recorded ? "stored times" : fmt::format("{} arrangements in turns", cell->test->ratio.n));
         if (cell->before > 0) j["recorded_seconds"] = cell->before;
         if (cell->today > 0) j["today_seconds"] = cell->today;
         if (!cell->before_text.empty()) j["baseline_sha256"] = cell->before_text;

@@ -31,7 +31,7 @@ NASTY = ["\x1b[2J\x07", "a\r\nb", "\u202egnp", b"\xff\xfe", b"\xc2\x9b31m", "x" 
 class Option:
     name: str       # "--axis"
     short: str      # "-a" or ""
-    value: str      # "NAME=VALUES", "[BY]" or "[=FILE]" for one that may be left out, or ""
+    value: str      # "NAME=VALUES", "[BY]" or "[FILE]" for one that may be left out, or ""
     repeats: bool
     of_file: bool   # says something of a kernel file, and so is refused where there is none
     about: str      # as the page says it
@@ -45,7 +45,7 @@ def options_of(program, command):
     for head, text in re.findall(r"^  (-\S.*?(?: (?:\[?[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?)(?: {2,}|\n {8,})((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page, re.M):
         name = re.search(r"--[a-z0-9-]+", head)[0]
         short = re.match(r"(-\w),", head)
-        value = re.search(r"--[a-z0-9-]+(?: |(?=\[=))(\[?=?[A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
+        value = re.search(r"--[a-z0-9-]+ (\[?[A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
         out.append(Option(name, short[1] if short else "", value[1] if value else "", re.search(r"Repeats[.;]", text) is not None or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
                           text.startswith("Kernel files: ") and name not in ("--check", "--replay"), " ".join(text.split())))
     return out

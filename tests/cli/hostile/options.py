@@ -21,7 +21,7 @@ def table(program):
         for option in distinct[command]:
             prefix, longer = option.name[:-1], option.name + "s"
             out += cases(2, "is unknown to `cllab " + command + "`", *[[*line, wrong] for wrong in (prefix, longer) if wrong not in names])
-            if option.value.startswith("[="):
+            if option.value == "[FILE]":
                 pass  # any word is a file's name
             elif option.value.startswith("["):
                 out += cases(2, f"option '{option.name}' is '", *[[*line, f"{option.name}={v}"] for v in ("yes", "0")])

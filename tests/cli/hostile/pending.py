@@ -17,7 +17,7 @@ def table(program):
                 continue
             line = [command, *COMMANDS[command], option.name]
             add("files", 2, option.name, [*line, ""], [*line[:-1], f"{option.name}="])
-            if not option.repeats and (command, option.name) != ("isa", "--expect"):  # NAME=FILE repeats there
+            if not option.repeats:
                 value = {"SECONDS": "1", "N": "1", "STATE": "hot", "T": "gfx900"}.get(option.value, "new")
                 add("files", 2, option.name, [*line, value, option.name, value])
     add("files", 2, "", [""], ["run", ""], ["list", ""], ["describe", ""], ["report", ""], ["help", ""])
