@@ -131,25 +131,13 @@ class Budget(KernelFileTest):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, out + err)
-        found = re.search(r"(\d+) tried: at random; the other (\d+) were not; .*the fastest so far, not yet held against any other: per=", words(out))
-        self.assertIsNotNone(found, out)
-        self.assertEqual(sum(map(int, found.groups())), 12800)
+        self.assertRegex(words(out), r"12800 points of per, a, b interrupted; \d+ have a time the fastest so far, not yet held against any other: per=")
         timed = int(re.search(r"(\d+) have a time", out)[1])
         self.assertEqual(len(points(self.records())), timed)
         table = re.findall(r"(?m)^ +[\d.]+ [num]?s  (per=\d+ a=\d+ b=\d)$", out)
         self.assertEqual((len(table), table[0]), (20, re.search("any other: (.*)", out)[1]))
         self.assertIn(f"and {timed - 20} slower ones", out)
         self.assertIn("goes on from the points in the file: cllab tune t.cl --device cpu --max-time 0.01 --strategy all --resume r.jsonl", words(err))
-
-    def test_an_interrupt_while_the_first_points_are_sampled_prints_what_they_took_by_then(self):
-        self.write(SCALE)
-        process = self.start("tune", "t.cl", "--device", "cpu", "--max-time", "20", "--json", "-")
-        time.sleep(8)  # all are built and verified
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 130, out + err)
-        self.assertEqual(len(re.findall(r"(?m)^ +[\d.]+ [num]?s  l=\d+ per=\d$", err)), 12, out + err)
-        self.assertIn("no file keeps the points; this would, and goes on from them: cllab tune t.cl --device cpu --max-time 20 --resume FILE", words(err))
 
 
 class Search(KernelFileTest):
