@@ -34,7 +34,7 @@ std::vector<Figure> Peaks::measured(const std::string& id) {
 std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
     std::vector<PeakAgain> out;
     for (const auto& id : explanation.missing) {
-        if (explanation.limit != Limit::unexplained || ++tried_[id] > 2) continue;
+        if (explanation.limit != Limit::unexplained || !tried_.insert(id).second) continue;
         // One that is too slow explains what it does not, so it is measured twice, and the faster one taken.
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;

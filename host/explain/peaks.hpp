@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,8 @@ public:
 
 private:
     std::vector<Figure> measured(const std::string& id);
-    /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing
-    /// to measure, or it came to nothing.
+    /// Measures what the profile has not and the explanation misses, once. Empty where there was nothing to measure, or
+    /// it came to nothing.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures the peak of a doubtful bound; nothing where nothing can be said of it. `limit`: what was said of the
     /// cell.
@@ -59,7 +60,7 @@ private:
     Limits limits_, used_;
     double seconds_ = 0.1;                                ///< for which peaks are sampled
     std::map<std::string, Clock::time_point> measured_;  ///< when they were, last
-    std::map<std::string, unsigned> tried_;              ///< how often, of those that the profile has not
+    std::set<std::string> tried_;                        ///< of those that the profile has not
 };
 
 /// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained

@@ -209,20 +209,14 @@ std::vector<GuessedKernel> guesses(const Task& task) {
 
 /// What is asked for, with lines that fit the guessed ones.
 std::string question(const std::string& path, const std::string& kernel, const GuessedKernel& guess) {
-    std::vector<std::string> lines, unknown;
-    for (const auto& name : guess.open) {
-        const auto& text = guess.advised.at(name);
-        if (text.empty()) unknown.push_back(name);
+    std::vector<std::string> lines;
+    for (const auto& [name, text] : guess.advised)
         for (const auto& line : split("arg " + name + " = " + text, '\n'))
             if (!text.empty()) lines.push_back("'" + line + "'");
-    }
-    std::string out =
-        "what kernel '" + kernel + "' of '" + path + "' needs for " + join(guess.open, ", ") + " cannot be guessed; ";
-    if (!lines.empty()) out += "add lines such as " + join(lines, ", ") + " to the guessed ones above";
-    if (!unknown.empty())
-        out += (lines.empty() ? "" : ", and ") + std::string("say what fits for ") + join(unknown, ", ") +
-               " (`cllab help data`)";
-    return out;
+    return "what kernel '" + kernel + "' of '" + path + "' needs for " + join(guess.open, ", ") +
+           " cannot be guessed; add lines such as " +
+           (lines.empty() ? "'arg NAME = rand:1024' (`cllab help data`)" : join(lines, ", ")) +
+           " to the guessed ones above";
 }
 
 /// All that is known of a kernel, said or guessed.

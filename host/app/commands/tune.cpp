@@ -218,7 +218,9 @@ void Tuning::print_plan(const model::Screening& found) const {
         out += fmt::format(", {:.0f} left out by 'where'", points - static_cast<double>(space_.all->size()));
     if (found.possible && found.possible != space_.all->size())
         out += fmt::format(", {} distinct and possible on this device", *found.possible);
-    if (found.is_exhaustive()) {
+    if (interrupted_) {
+        out += "\n  interrupted";
+    } else if (found.is_exhaustive()) {
         out +=
             static_cast<double>(found.tried) == points ? "\n  all tried" : fmt::format("\n  all {} tried", found.tried);
     } else {

@@ -57,12 +57,6 @@ void WhyPage::end(const std::string& text) const {
                                   "', and without a profile there is no peak to compare with; " + remedy);
 }
 
-/// The command that makes the profile that is missing, as it is typed.
-std::string profile_command(const WhyOptions& invocation, const model::Device& device) {
-    return "cllab profile --device " + device.selector +
-           (invocation.dumps.empty() ? "" : " --dumps " + cllab::quoted(invocation.dumps));
-}
-
 struct MeasuredCell {
     const model::Cell* cell;
     model::Record record;
@@ -170,7 +164,9 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
     for (const auto& device : devices)
         if (!out.count(device.selector))
             no_profile(asked.dumps, device,
-                       "`" + profile_command(asked, device) + "` makes it, --profile 60 does so here");
+                       "`cllab profile --device " + device.selector +
+                           (asked.dumps.empty() ? "" : " --dumps " + cllab::quoted(asked.dumps)) +
+                           "` makes it, --profile 60 does so here");
     return out;
 }
 

@@ -116,7 +116,7 @@ GuessedKernel KernelGuess::result() const {
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
-            out.open.push_back(p.name), out.advised[p.name] = outside_.count(p.name) ? "" : shown(advice_for(p));
+            out.open.push_back(p.name), out.advised[p.name] = shown(advice_for(p));
     }
     if (said_.global.empty()) out.global = shown(join(global_, ","));
     if (!local_is_given_) out.local = join(local_, ",", [](auto size) { return std::to_string(size); });

@@ -67,7 +67,7 @@ bool KernelGuess::check() {
         if (const auto bins = outside ? bins_of(one.last / element_bytes(p)) : std::nullopt)
             lengths_[p.name] = *bins;
         else if (outside)
-            open_.insert(p.name), outside_.insert(p.name);
+            open_.insert(p.name), lengths_.erase(p.name);
         // With data, branches are taken that zeros do not take.
         seen_[i].add(one);
     }

@@ -90,33 +90,24 @@ void KernelGuess::fill_by_counting() {
             return !t.touched() && parameters_[static_cast<std::size_t>(&t - seen_.data())].is_buffer();
         });
     };
-    const auto before = untouched();
-    if (before == 0) return;
-    const auto kept = std::pair(samples_, seen_);
-    const auto touch_more = [&](const std::set<std::string>& names) {
-        for (const auto& name : names) fill_[name] = "iota";
-        return run_samples() && untouched() < before;
-    };
-    std::set<std::string> integers;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    auto least = untouched();
+    const auto with_zeros = seen_;
+    for (std::size_t i = 0; i < parameters_.size() && least > 0; ++i) {
         const auto& p = parameters_[i];
         if (!p.is_buffer() || !p.type.is_integer() || is_given(p) || !seen_[i].read || seen_[i].written) continue;
-        integers.insert(p.name);
-    }
-    for (const auto& name : integers) {
-        if (touch_more({name})) counted_.insert(name);
-        fill_.erase(name);
-    }
-    if (counted_.empty() || !touch_more(counted_)) {
-        for (const auto& name : counted_) fill_.erase(name);
-        counted_.clear();
-        std::tie(samples_, seen_) = kept;
-        return;
+        auto kept = std::pair(samples_, seen_);
+        fill_[p.name] = "iota";
+        if (run_samples() && untouched() < least) {
+            least = untouched();
+            counted_.insert(p.name);
+            open_.insert(p.name);  // no real data has rows of one element each
+        } else {
+            fill_.erase(p.name);
+            std::tie(samples_, seen_) = std::move(kept);
+        }
     }
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (parameters_[i].is_buffer() && seen_[i].touched() && !kept.second[i].touched())
-            between_.insert(parameters_[i].name);
-    open_.insert(counted_.begin(), counted_.end());  // no real data has rows of one element each
+        if (seen_[i].touched() && !with_zeros[i].touched()) between_.insert(parameters_[i].name);
 }
 
 /// Of starts of rows: what lies between them has as many elements as the last one says. With rows of one element each

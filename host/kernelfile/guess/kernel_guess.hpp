@@ -160,7 +160,6 @@ private:
     std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer; "w,h" of an image
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
     std::set<std::string> open_;                         ///< arguments that must be asked for
-    std::set<std::string> outside_;                      ///< of these: what was advised of them does not do
     std::set<std::string> counted_;   ///< buffers of integers that, where they are not all zero, make items do more
     std::set<std::string> between_;   ///< buffers that items touch then only
     std::set<std::string> appended_;  ///< buffers of which the launch itself chooses the elements
