@@ -195,7 +195,7 @@ class Capture(LabTest):
         self.assertEqual([step.returncode for step in done], [0, 0, 0], done)
         self.assertRegex(done[0].stderr, r"20 launches of 1 kernel .*\n +kernel +launches .*\n +pow_method +20 ")
         self.assertIn("cllab run kept/pow_method.cl", done[0].stderr)
-        self.assertRegex(" ".join(done[2].stdout.split()), "cube_cube_pow_method is faster; pow_method.cube_pow_method_pow_method takes")
+        self.assertRegex(" ".join(done[2].stdout.split()), "cube_pow_method is faster; pow_method_pow_method takes")
 
 
 # Words of a sentence that is longer than 30, each with its reason.

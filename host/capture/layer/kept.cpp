@@ -24,7 +24,7 @@ std::size_t open_bytes = 0;
 /// Whether to read this launch. The longest one is known only afterwards.
 bool may_be_kept(Kept& kept, const Tally& row) {
     if (asked_for.launch) return kept.launches == asked_for.launch;
-    return row.count == 0 || kept.bytes < most_read;
+    return (asked_for.times || !kept.best.first) && (row.count == 0 || kept.bytes < most_read);
 }
 
 /// "scale", and "scale-2" where another kernel of that name has a file.
