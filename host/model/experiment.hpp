@@ -279,7 +279,7 @@ struct Setup {
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
     std::function<Proof()> proof{};
     /// Told of the code's fingerprint before the proof of any cell that is measured beside this one is asked for, and of
-    /// that of a reference in another program; empty: not known.
+    /// that of the reference's code; empty: not known.
     std::function<void(const std::string& fingerprint, const std::string& reference)> know_code{};
 };
 

@@ -147,6 +147,7 @@ class Budget(KernelFileTest):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, out + err)
+        self.assertTrue(all(line.startswith("{") for line in out.splitlines()), out)
         self.assertEqual(len(re.findall(r"(?m)^ +[\d.]+ [num]?s  l=\d+ per=\d$", err)), 12, out + err)
         self.assertIn("no file keeps the points; this would, and goes on from them: cllab tune t.cl --device cpu --max-time 20 --resume FILE", words(err))
 

@@ -211,7 +211,7 @@ std::string help_text(const std::string& topic, Detail detail) {
     auto known = command_names();
     // What is a command and a topic has both on one page.
     for (const auto& one : topics()) {
-        known.emplace_back(one.name);
+        add_once(known, one.name);
         if (topic == one.name) out += (out.empty() ? "" : "\n") + one.text();
     }
     if (out.empty())

@@ -4,6 +4,7 @@
 #include "app/commands/tune.hpp"
 
 #include <cmath>
+#include <iostream>
 #include <limits>
 #include <ranges>
 
@@ -281,6 +282,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
     const auto earlier =
         invocation.resume.empty() ? std::vector<model::Record>{} : read_records({invocation.resume}).records();
     Sink sink(outputs.json(), outputs.csv());
+    if (sink.uses_stdout()) results().rdbuf(std::cerr.rdbuf());  // lines for programs stand alone there
     const TuneContext context{invocation, choice, runner, limits, earlier, sink};
     if (invocation.budget) *invocation.budget /= static_cast<double>(devices.size() * selected.size());
     bool fine = true;

@@ -74,10 +74,9 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
     return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
 }
 
-/// Of the kernel of a reference in another program; empty where it is in the cell's own, or could not be read. One of the
-/// same program is a cell of this run, whose code is known.
+/// Of the kernel of the reference; empty where there is none, or its code could not be read.
 std::string fingerprint_of_reference(CellState& state, const inspect::DumpRequest& own) {
-    if (!state.setup.reference || state.reference.program() == state.built.program()) return {};
+    if (!state.setup.reference) return {};
     try {
         const auto& [variant, setup] = *state.setup.reference;
         const auto binary = device::program_binary(state.reference);
