@@ -344,7 +344,8 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
         }
         const auto& experiment = one->experiment;
         for (const auto& variant : experiment.variants)
-            if (names.count(variant.name)) out.push_back({&experiment, &variant, one->files.id_of(experiment, variant)});
+            if (names.count(variant.name))
+                out.push_back({&experiment, &variant, one->files.id_of(experiment, variant)});
     }
     return out;
 }

@@ -4,7 +4,6 @@
 #include "app/commands/tune.hpp"
 
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <ranges>
 
@@ -282,7 +281,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
     const auto earlier =
         invocation.resume.empty() ? std::vector<model::Record>{} : read_records({invocation.resume}).records();
     Sink sink(outputs.json(), outputs.csv());
-    if (sink.uses_stdout()) results().rdbuf(std::cerr.rdbuf());  // lines for programs stand alone there
+    if (sink.uses_stdout()) print_results_to_stderr();
     const TuneContext context{invocation, choice, runner, limits, earlier, sink};
     if (invocation.budget) *invocation.budget /= static_cast<double>(devices.size() * selected.size());
     bool fine = true;

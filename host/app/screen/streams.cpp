@@ -114,10 +114,12 @@ void keep_stdout() {
     std::cerr.tie(&results());  // as it is to std::cout: what is said of results comes behind them
 }
 
+void print_results_to_stderr() { results().rdbuf(std::cerr.rdbuf()); }
+
 void drop_stdout() {
     chatter.leave();
     if (descriptor == STDOUT_FILENO) return;
-    results().rdbuf(std::cerr.rdbuf());
+    print_results_to_stderr();
     close(descriptor);
     descriptor = STDERR_FILENO;
     dup2(STDOUT_FILENO, STDERR_FILENO);

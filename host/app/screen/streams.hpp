@@ -25,6 +25,8 @@ void drop_stdout();
 
 /// Where results are printed.
 std::ostream& results();
+/// From now on they go to standard error: standard output is for lines that programs read.
+void print_results_to_stderr();
 /// The descriptor of the results, for isatty and the like; 1 before keep_stdout().
 int results_fd();
 /// The results as a C stream; stays open.
