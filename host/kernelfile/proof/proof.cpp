@@ -280,10 +280,11 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     std::vector<std::string> out;
     for (const auto& result : q.results)
         if (result.expected) out = {result.by};
-    // A reference of the same code says the same whatever it does.
+    // A reference of the same code says the same whatever it does, unless just one of them works in place.
     const auto* reference = seen_of_member(q, {q.reference, q.point, {}, {}});
     const auto& code = reference && !reference->code.empty() ? reference->code : seen.reference_code;
-    const bool same_code = q.reference_is_copy || (!code.empty() && code == seen.code);
+    const bool alike = q.accumulates == q.reference_accumulates;
+    const bool same_code = q.reference_is_copy || (!code.empty() && code == seen.code && alike);
     if (!q.reference.empty() && q.reference != q.variant && !same_code)
         out.push_back("reference " + q.reference);
     else if (q.is_reference && out.empty() && !q.answer && (q.reference.empty() || q.reference == q.variant))
