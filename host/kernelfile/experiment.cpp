@@ -187,9 +187,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
                                                   local + "' is made for; a line 'local N' says what it is"));
         return proof;
     };
-    out.know_code = [state, asked](const std::string& code, const std::string& reference) {
-        state->ledger.know_code(*asked, code, reference);
-    };
+    out.know_code = [state, asked](const std::string& code) { state->ledger.know_code(*asked, code); };
     return out;
 }
 

@@ -278,9 +278,8 @@ struct Setup {
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
     std::function<Proof()> proof{};
-    /// Told of the fingerprints of the code and of the reference's code (empty: not known) before the proof of any cell
-    /// that is measured beside this one is asked for.
-    std::function<void(const std::string& fingerprint, const std::string& reference)> know_code{};
+    /// Told of the code's fingerprint before the proof of any cell that is measured beside this one is asked for.
+    std::function<void(const std::string& fingerprint)> know_code{};
 };
 
 struct Native {

@@ -242,14 +242,6 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         (self.folder / "other.cl").write_text(self.LINE.format("", "x[i] + 0"))
         self.assert_checked_by("reference other_k", line)
 
-    def test_a_kernel_of_another_file_with_the_same_machine_code_is_no_reference(self):
-        block = "/*cllab\narg x = rand:64\narg y = out:64\nglobal 64\n{}\n*/\nkernel void k(global const uint* x, global uint* y) {{ {} }}\n"
-        own = block.format("reference other.cl:k", "size_t i = get_global_id(0); y[i] = x[i] * 3;")
-        (self.folder / "other.cl").write_text(block.format("", "size_t item = get_global_id(0); uint v = x[item]; y[item] = v * 3;"))
-        self.assert_checked_by("only itself", own)
-        (self.folder / "other.cl").write_text(block.format("", "size_t item = 63 - get_global_id(0); y[item] = x[item] * 3;"))
-        self.assert_checked_by("reference other_k", own)
-
     def test_a_permutation_of_inputs_that_the_results_do_not_depend_on_proves_nothing(self):
         self.assert_checked_by("only itself", self.LINE.format("relation same under permute x", "7"))
 

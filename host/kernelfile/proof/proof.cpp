@@ -242,10 +242,8 @@ const Ledger::Seen* Ledger::seen_of(const Question& q) const {
     return found == seen_.end() ? nullptr : &found->second;
 }
 
-void Ledger::know_code(const Question& q, const std::string& fingerprint, const std::string& reference) {
-    auto& seen = seen_[{q.comparison, q.variant, q.point}];
-    seen.code = fingerprint;
-    seen.reference_code = reference;
+void Ledger::know_code(const Question& q, const std::string& fingerprint) {
+    seen_[{q.comparison, q.variant, q.point}].code = fingerprint;
 }
 
 bool Ledger::changes_given_data(const Question& q) const {
@@ -280,11 +278,9 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     std::vector<std::string> out;
     for (const auto& result : q.results)
         if (result.expected) out = {result.by};
-    // A reference of the same code says the same whatever it does, unless just one of them works in place.
+    // A reference of the same code says the same whatever it does.
     const auto* reference = seen_of_member(q, {q.reference, q.point, {}, {}});
-    const auto& code = reference && !reference->code.empty() ? reference->code : seen.reference_code;
-    const bool alike = q.accumulates == q.reference_accumulates;
-    const bool same_code = q.reference_is_copy || (!code.empty() && code == seen.code && alike);
+    const bool same_code = q.reference_is_copy || (reference && !seen.code.empty() && reference->code == seen.code);
     if (!q.reference.empty() && q.reference != q.variant && !same_code)
         out.push_back("reference " + q.reference);
     else if (q.is_reference && out.empty() && !q.answer && (q.reference.empty() || q.reference == q.variant))

@@ -99,7 +99,7 @@ public:
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
     model::Proof proof(const Question& question) const;
     /// What the cell's code is. Kernels with the same code agree whatever they do.
-    void know_code(const Question& question, const std::string& fingerprint, const std::string& reference = {});
+    void know_code(const Question& question, const std::string& fingerprint);
     /// False when the cell has been checked and left all data that it was given as it was.
     bool changes_given_data(const Question& question) const;
 
@@ -124,7 +124,7 @@ private:
         std::set<std::string> unproved;            ///< of which no file, kernel or command says what is right
         std::set<std::string> empty_relations;     ///< texts of those that tells_nothing() is true of
         std::map<std::string, std::string> given;  ///< Question::given
-        std::string disputed_by, dispute, code, reference_code;  ///< dispute: what differs, where this one came second
+        std::string disputed_by, dispute, code;    ///< dispute: what differs, where this one came second
         bool wrong = false;                        ///< in one of its checks
         std::string other_results;  ///< how those of two texts differ
     };

@@ -74,25 +74,6 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
     return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
 }
 
-/// Of the kernel of the reference; empty where there is none, or its code could not be read.
-std::string fingerprint_of_reference(CellState& state, const inspect::DumpRequest& own) {
-    if (!state.setup.reference) return {};
-    try {
-        const auto& [variant, setup] = *state.setup.reference;
-        const auto binary = device::program_binary(state.reference);
-        auto request = own;
-        request.binary = binary;
-        request.build_log = state.reference.log;
-        request.ran.clear();
-        request.entry =
-            device::kernel_name(state.session, state.reference, state.cell.experiment->entry(*variant));
-        request.launch = size_of(state, Launch{{}, setup->global, setup->local});
-        return state.instruments.code().read(request, false).get().info.fingerprint;
-    } catch (const cl::Error&) {
-        return {};
-    }
-}
-
 /// The work must be there: by the code where it can be counted. Returns whether it could.
 bool judge_code(CellState& state, const inspect::Analysis& analysis) {
     if (state.record.status != Status::ok) return false;  // what is wrong already needs no second reason
@@ -206,8 +187,7 @@ void read_code(CellState& state) {
     if (!state.subject) return;
     state.work_counted = judge_code(state, analysis);
     state.record.code.fingerprint = fingerprint_of_launches(state, request);
-    if (state.setup.know_code)
-        state.setup.know_code(state.record.code.fingerprint, fingerprint_of_reference(state, request));
+    if (state.setup.know_code) state.setup.know_code(state.record.code.fingerprint);
     cl_ulong local = 0;
     if (!state.record.code.local_bytes &&
         clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE,
