@@ -23,7 +23,7 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
-    // What others disturb so much that it is no figure is tried once more, for longer, and so is all behind it.
+    // A peak that other work disturbs too much is measured once more for longer, and so are all later ones.
     constexpr double longer = 0.3;
     auto found = measure_.peak(id, seconds_);
     if (found.empty() && seconds_ < longer) found = measure_.peak(id, seconds_ = longer);
@@ -102,7 +102,7 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_known)) break;
-        // That it is no slower now was seen a moment ago.
+        // It was measured a moment ago.
         constexpr double moment = 30;
         const auto last = measured_.find(before->id);
         if (out.limit == Limit::unexplained && last != measured_.end() && seconds_since(last->second) < moment) break;

@@ -60,7 +60,7 @@ private:
     Limits limits_, used_;
     double seconds_ = 0.1;                                ///< for which peaks are sampled
     std::map<std::string, Clock::time_point> measured_;  ///< when they were, last
-    std::set<std::string> tried_;                        ///< of those that the profile has not
+    std::set<std::string> tried_;                        ///< peaks missing in the profile
 };
 
 /// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained

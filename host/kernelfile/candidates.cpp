@@ -312,7 +312,7 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     std::vector<Stated> out;
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
     const auto state = [&](const Candidate& c) {
-        if (c.is_sequence()) return;  // nobody guesses what kernels are to each other
+        if (c.is_sequence()) return;  // sequences are not guessed
         const auto file = builds_[c.build].file;
         if (std::ranges::find(known, std::pair(file, c.entry)) != known.end()) return;
         known.emplace_back(file, c.entry);

@@ -90,7 +90,7 @@ private:
             const auto at = skip();
             const auto found = std::ranges::find_if(operators, [&](const auto& one) { return take(one.first); });
             if (found == operators.end()) return left;
-            if (n == most) refuse(place_.at(at), "this compares what is true or not; && joins two comparisons");
+            if (n == most) refuse(place_.at(at), "comparisons do not form a chain; join two of them by &&");
             left = make(found->second, at, {left, (this->*operand)()});
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than ", most_links, " operators");
         }

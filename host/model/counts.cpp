@@ -81,7 +81,6 @@ Amount moved_amount(const Counts& counts) {
     return of_buffers(counts, sum({}, sectors, sector_bytes));
 }
 
-double moved_bytes(const Counts& counts) { return moved_amount(counts).mean; }
 
 std::optional<double> distinct_bytes(const Counts& counts) {
     const bool whole = counts.counted_groups >= counts.groups && of_buffers(counts, counts.global.loads).known;

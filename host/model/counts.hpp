@@ -165,7 +165,6 @@ Amount asked_amount(const Counts& counts);
 double asked_bytes(const Counts& counts);
 /// Moved between global memory and the waves in whole sectors, per work-item. Not known where images are accessed.
 Amount moved_amount(const Counts& counts);
-double moved_bytes(const Counts& counts);
 /// Different bytes of global memory that the launch touches; nothing where a group or an image was not counted.
 std::optional<double> distinct_bytes(const Counts& counts);
 /// Makes every amount one that is not known.

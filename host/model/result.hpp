@@ -125,8 +125,6 @@ struct Timing {
     /// The wider side of the interval over the median; of too few samples for an interval, the farthest of them from
     /// the median.
     double spread() const { return median > 0 ? std::max(high - median, median - low) / median : 1; }
-    /// The same; 1 where there are too few samples for an interval.
-    double uncertainty() const { return has_interval() ? spread() : 1; }
     /// The share of `parallel` cores that its threads had; 1 where unknown. A missing core counts only if a thread
     /// waited for it: unevenly shared work leaves cores idle.
     double share_of(double parallel) const {

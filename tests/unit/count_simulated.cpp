@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(c.global_atomics.turns.mean / c.global_atomics.requests.mean == 32);
     BOOST_TEST(c.global_atomics.most_on_address == 128);
     BOOST_TEST(model::asked_bytes(c) == 4);
-    BOOST_TEST(model::moved_bytes(c) == 4);
+    BOOST_TEST(model::moved_amount(c).mean == 4);
     BOOST_TEST(model::distinct_bytes(c).value() == 32);  // and not the 256 of its sectors
     BOOST_TEST_REQUIRE(c.footprint.size() == 1u);
     BOOST_TEST(c.footprint[0].sectors == 8);

@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_bound_of_more_than_the_time_says_what_that_means) {
     first.seconds = 1.35 * r.time->median, first.low = 0.5 * r.time->median;
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(says(text, "above 100 %: " + first.name + ": the profile's peak is too low, or the kernel does "), text);
-    BOOST_TEST(says(text, "the range, 5.00 ms, is sure. `cllab profile --device"), text);
+    BOOST_TEST(says(text, "the range begins at 5.00 ms. `cllab profile --device"), text);
     e.limit = Limit::impossible;  // which the first line says
     BOOST_TEST(!says(report::explanation_text(r, e, {}), "above 100 %"));
 }

@@ -33,9 +33,10 @@ std::string refusal_of(const inspect::Analysis& analysis) {
 }
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
-    const auto fault = reading_fault(path);
-    const auto bytes = fault.empty() ? cllab::read_file(path) : std::nullopt;
-    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
+    if (const auto fault = reading_fault(path); !fault.empty())
+        throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
+    const auto bytes = cllab::read_file(path);
+    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read");
     const auto binary = inspect::as_bytes(*bytes);
     const auto kind = inspect::recognise(binary);
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
@@ -302,7 +303,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
     }
     for (const auto& [said, kernels] : refusals)
         std::fprintf(stderr, "%s\n",
-                     printable(first_few(kernels, kernels.size() == 4 ? 4 : 3, std::identity()) + said).c_str());
+                     printable(first_few(kernels, 3, std::identity()) + said).c_str());
     for (const auto& note : missing_registers(invocation.targets)) notes.push_back(note);
     for (const auto& note : notes) say(note);
     return status;

@@ -17,14 +17,13 @@ int list(const ListOptions& invocation) {
     if (!invocation.json.empty()) {
         auto out = nlohmann::ordered_json::array();
         for (const auto& s : selected)
-            out.push_back({{"schema", model::schema_version},
-                           {"record", "variant"},
-                           {"id", s.id},
-                           {"family", s.experiment->family},
-                           {"variant", s.variant->name},
-                           {"meaning", s.variant->meaning},
-                           {"question", s.experiment->question},
-                           {"needs", s.variant->needs}});
+            out.emplace_back(report::fact("variant"))
+                .update({{"id", s.id},
+                         {"family", s.experiment->family},
+                         {"variant", s.variant->name},
+                         {"meaning", s.variant->meaning},
+                         {"question", s.experiment->question},
+                         {"needs", s.variant->needs}});
         write_json(invocation.json, invocation.force, out.dump(2));
         return 0;
     }

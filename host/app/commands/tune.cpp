@@ -123,9 +123,9 @@ run::Settings Tuning::settings() const {
     return out;
 }
 
-/// Points of a screening share their memory and take turns. Others have memory of their own, so each is measured to the
-/// end before the next: in turns none would find its data in the caches, where `cllab run` of the one point does. (On a
-/// CPU of two cores that took up to twice as long, and other points seemed the fastest.)
+/// Points of a screening share their memory and take turns. Finalists have memory of their own, so each is measured to
+/// the end before the next: in turns they took up to twice as long on a CPU of two cores as by `cllab run` of the one
+/// point, and other points seemed the fastest.
 std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run::Settings& settings) {
     std::vector<model::Group> groups(settings.screening ? 1 : points.size());
     for (std::size_t i = 0; i < points.size(); ++i) groups[i % groups.size()].push_back(cell_at(points[i]));
@@ -365,12 +365,13 @@ void Tuning::tell(const model::Screening& found, std::optional<std::size_t> winn
                        found.is_exhaustive() ? "all that are possible" : "a search");
     report::add_figure(line, "timed", found.ranked.size(), "points", "the search");
     if (!winner) report::add_refusal(line, "no winner", seen, "a point that is right, and a larger --max-time");
+    const auto add_time = [&](const char* name, std::size_t finalist) {
+        if (const auto& time = final_records_[finalist].time)
+            report::add_figure(line, name, time->median, "s", concat("the median of ", time->n, " samples"));
+    };
+    if (winner) add_time("time", *winner);
     for (std::size_t n = 0; n < finalists_.size(); ++n)
-        for (const auto& [name, is] :
-             {std::pair("time", n == winner), {"default_time", finalists_[n] == space_.initial}})
-            if (const auto& time = final_records_[n].time; is && time)
-                report::add_figure(line, name, time->median, "s",
-                                   concat("the median of ", time->n, " samples in turns"));
+        if (finalists_[n] == space_.initial) add_time("default_time", n);
     if (winner) line["command"] = command_of(finalists_[*winner]);
     context_.sink.line(report::line_text(line));
 }

@@ -97,9 +97,9 @@ constexpr auto note_binary = [](cl_program handle, const auto& of) {
 /// For one device: of several each has a binary.
 constexpr auto note_info = [](const auto& of) {
     const auto& [handle, what, room, to, needs] = of;
-    const auto size = asked<&Dispatch::clGetProgramInfo, std::size_t>(handle, CL_PROGRAM_BINARY_SIZES);
     const auto program = object_of(handle).program;
     if (what != CL_PROGRAM_BINARIES || !to || !*static_cast<char**>(to) || !program) return;
+    const auto size = asked<&Dispatch::clGetProgramInfo, std::size_t>(handle, CL_PROGRAM_BINARY_SIZES);
     const std::lock_guard lock(mutex);
     compiled.emplace(std::string(*static_cast<char**>(to), size), *program).first->second.is_built = true;
 };

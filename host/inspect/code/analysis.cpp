@@ -116,8 +116,8 @@ void drop_displacements(std::string& text) {
     }
 }
 
-/// The bytes of the constants that lie beside the code in an ELF file. Of AMD's kernel descriptors the kernel's own,
-/// without bytes 16 to 23, which say where its code lies.
+/// The bytes of the constant sections of an ELF file. Of AMD's kernel descriptors (.kd, 64 bytes) only the kernel's own
+/// counts, without bytes 16 to 23: they are the offset of its code, which other kernels of the file change.
 std::string constants_of(ByteSpan file, const std::string& entry) {
     std::string out;
     const auto elf = read_elf(file);

@@ -110,8 +110,8 @@ void KernelGuess::fill_by_counting() {
         if (seen_[i].touched() && !with_zeros[i].touched()) between_.insert(parameters_[i].name);
 }
 
-/// Of starts of rows: what lies between them has as many elements as the last one says. With rows of one element each
-/// that is the number of rows.
+/// If one argument holds the starts of rows, the last start is the length of the arrays that the rows are of. They were
+/// seen with rows of one element each, so their length was the number of rows; it becomes four times as many.
 void KernelGuess::set_rows() {
     const auto length = counted_.size() == 1 ? lengths_[*counted_.begin()] : "";
     if (!length.ends_with("+1") || length.find('+') + 2 != length.size()) return;
@@ -120,7 +120,7 @@ void KernelGuess::set_rows() {
         if (lengths_[name] == rows_) lengths_[name] = "4*" + rows_;
 }
 
-/// What may be said of an argument that is asked for; empty: nobody knows.
+/// Suggested data for an argument that cannot be guessed; empty: none is known.
 std::string KernelGuess::advice_for(const Parameter& p) const {
     if (p.kind == Parameter::Kind::value) return text_of(p);
     const auto known = lengths_.find(p.name);

@@ -156,8 +156,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     if (e.limit != Limit::impossible && !e.bounds.empty() && e.bounds.front().seconds > 1.05 * time.median)
         out += labelled("above 100 %",
                         e.bounds.front().name + ": the profile's peak is too low, or the kernel does less than was "
-                        "counted; only the low end of the range, " + format_seconds(e.bounds.front().low) +
-                            ", is sure. `cllab profile --device " + record.device.selector + "` measures again",
+                        "counted; the range begins at " + format_seconds(e.bounds.front().low) +
+                            ". `cllab profile --device " + record.device.selector + "` measures again",
                         style);
     if (e.wait)
         out += labelled(

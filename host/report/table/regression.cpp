@@ -42,7 +42,7 @@ constexpr Entry<CellChange, Tone> tones[] = {
     {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
     {CellChange::same_code, Tone::dim}};
 
-/// What would be enough for a verdict where there is none.
+/// What would make a verdict possible.
 constexpr Entry<CellChange, const char*> enough_by_change[] = {
     {CellChange::undecided, "a larger --max-time, or a quieter machine"},
     {CellChange::incomparable, "a baseline of this cell on this device: `cllab run --baseline`"},
