@@ -67,7 +67,7 @@ private:
 
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);
-    /// Writes a line of JSON with the winner, an index into the finalists, or with `seen`, the reason why there is none.
+    /// Writes a line of JSON with the winner, an index into the finalists, or with `seen`, why there is none.
     void tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen = "") const;
     void print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const;
     std::vector<std::size_t> contenders(const std::vector<std::size_t>& order) const;

@@ -43,7 +43,7 @@ std::string KernelGuess::data_of(std::size_t argument) const {
     return typed_data(p, is_any ? "const:99" : "zero", length);
 }
 
-/// Runs the guessed and suggested data at a small size. An argument that is accessed outside of its buffer is left open.
+/// Runs the guessed and suggested data at a small size. An argument that is accessed outside its buffer is left open.
 bool KernelGuess::check() {
     if (samples_.empty()) return false;
     const auto& sizes = telling_sample().first;
