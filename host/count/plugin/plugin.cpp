@@ -73,7 +73,7 @@ public:
         facts_.items = product(invocation->getGlobalSize());
         facts_.groups = product(invocation->getNumGroups());
         facts_.group_items = product(invocation->getLocalSize());
-        written_after_ = 0;
+        written_after_ = longest_ = writing_ = 0;
         sample_.begin(facts_.groups, static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 2003)));
         for (const auto group : sample_.next()) groups.push_back(group_number(group));
         count_ = std::make_unique<LaunchCount>(static_cast<unsigned>(variable("CLLAB_COUNT_WAVE", 32)));
@@ -90,6 +90,7 @@ public:
     void workGroupBegin(const oclgrind::WorkGroup* group) override {
         if (!count_) return;
         group_size_ = group->getGroupSize();
+        group_start_ = spent();
         item_ = nullptr;
         count_->begin_group(product(group_size_));
     }
@@ -147,9 +148,10 @@ private:
         sample_.counted({static_cast<double>(last.instructions), static_cast<double>(last.issued),
                          units(t.reads) + units(t.writes), units(t.local_reads) + units(t.local_writes),
                          units(t.global_atomics) + units(t.local_atomics)});
-        const double each = spent() / static_cast<double>(done);
+        // The next ones may be as heavy as the heaviest: a process that is ended in a group knows no mean.
+        longest_ = std::max(longest_, spent() - group_start_);
         const auto has_time_for = [&](std::size_t more) {
-            return spent() + 1.2 * each * static_cast<double>(more) < seconds_;
+            return spent() + 1.2 * longest_ * static_cast<double>(more) + 2 * writing_ < seconds_;
         };
         if (done < sample_.certain()) {
             if (!has_time_for(1)) groups.resize(done);
@@ -190,6 +192,7 @@ private:
     void write_now(const std::vector<CountedGroup>& groups) {
         written_after_ = facts_.seconds = spent();
         write(path_, facts_, *count_, groups);
+        writing_ = spent() - written_after_;
     }
 
     static constexpr double often = 0.25;  ///< seconds between two files
@@ -201,6 +204,8 @@ private:
     std::string path_, same_;
     double first_ = 0, allowed_ = 0;  ///< of all launches
     double start_ = 0, seconds_ = 5, written_after_ = 0;
+    double group_start_ = 0, longest_ = 0;  ///< seconds: when the group began, and what the heaviest one took
+    double writing_ = 0;                    ///< seconds for one file
     oclgrind::KernelInvocation* invocation_ = nullptr;
     const oclgrind::WorkItem* item_ = nullptr;
     std::uint32_t number_ = 0;
