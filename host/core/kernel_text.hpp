@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ std::vector<KernelText> kernels_in(std::string_view text);
 /// The text with `instead` in the place of the bodies of these kernels. Lines keep their numbers, and directives within
 /// a body stay, but for pragmas: they may be about the lines behind them.
 std::string without_bodies(std::string_view text, const std::vector<KernelText>& kernels, std::string_view instead);
+
+/// The samplers through which the kernel reads images at coordinates that are whole numbers, as far as its text shows,
+/// with what the text says they are: "CLK_FILTER_LINEAR | CLK_ADDRESS_CLAMP"; nothing of an argument.
+std::map<std::string, std::string> samplers_at_whole_coordinates(std::string_view text, const std::string& kernel);
 
 /// A family's kernels, and what the comment of its file that begins with a line "/* family" says of them. The kernels
 /// keep their lines.

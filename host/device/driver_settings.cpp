@@ -3,10 +3,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "core/reading.hpp"
@@ -21,6 +23,10 @@ constexpr const char *folder_variable = "CUDA_CACHE_PATH", *off_variable = "CUDA
 constexpr const char* driver_folder = "driver";
 
 constexpr const char* affinity_variable = "POCL_AFFINITY";
+
+/// Of the variables that the drivers of PoCL, NVIDIA, AMD, Intel and Mesa read; any may change code or times.
+constexpr std::string_view prefixes[]{"POCL_", "CUDA_", "AMD_", "GPU_",  "HSA_",    "ROC_",   "CL_CONFIG_", "cl_cache_",
+                                      "IGC_",  "NEO",   "ZE_",  "MESA_", "GALLIVM", "LP_",    "RUSTICL_"};
 
 bool may_use_all_cores() {
     cpu_set_t cores;
@@ -83,10 +89,11 @@ void use_only_drivers(const std::map<std::string, std::string>& libraries,
 
 std::map<std::string, std::string> driver_settings() {
     std::map<std::string, std::string> out;
-    for (const char* name :
-         {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", off_variable, folder_variable, "CUDA_CACHE_MAXSIZE", "AMD_OCL_CACHE",
-          "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE", affinity_variable}) {
-        if (const char* value = std::getenv(name)) out[name] = value;
+    for (char** one = environ; *one; ++one) {
+        const std::string_view variable = *one;
+        const auto end = variable.find('=');
+        if (end != variable.npos && std::ranges::any_of(prefixes, [&](auto p) { return variable.starts_with(p); }))
+            out[std::string(variable.substr(0, end))] = variable.substr(end + 1);
     }
     if (const auto folder = out.find(folder_variable);
         folder != out.end() && fs::path(folder->second).parent_path() == own_folder() / driver_folder)

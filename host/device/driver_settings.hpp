@@ -33,7 +33,7 @@ void pin_threads(int (*running)() = threads_that_run);
 void use_only_drivers(const std::map<std::string, std::string>& libraries,
                       const std::map<std::string, std::string>& variables = {});
 
-/// The driver settings in the environment, by variable: caches, which decide the cost of a build, and threads.
+/// What the environment says to drivers, by variable: caches, which decide the cost of a build, threads, and the rest.
 std::map<std::string, std::string> driver_settings();
 
 }  // namespace cllab::device

@@ -337,6 +337,18 @@ std::shared_ptr<const BoundOperation> KernelFiles::bind(const Candidate& c, cons
         BoundSequence::From{path, described, line, *c.kernels, options_of(build), format}, load, notes);
 }
 
+void KernelFiles::note_undefined_reads(const Candidate& c, const std::map<std::string, std::string>& given) {
+    const auto& build = builds_[c.build];
+    if (c.is_sequence()) return;
+    for (const auto& [name, said] : samplers_at_whole_coordinates(build.text->text, c.entry)) {
+        const auto is = given.contains(name) ? given.at(name) : said;
+        const auto has = [&](const char* word) { return lower(is).find(word) != is.npos; };
+        if (has("linear") || has("normalized_coords_true") || (has("sampler:") && has("normalized")))
+            add_once(notes_, files_[build.file].path + ": '" + c.entry + "' reads through '" + name + "' = " + is +
+                                 " at whole coordinates, for which OpenCL C defines the values of nearest pixels only");
+    }
+}
+
 model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                           const std::set<std::string>& taken_families, bool compared) {
     declare_axes(true);
@@ -362,6 +374,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::map<std::size_t, std::vector<std::string>> notes;                 // by file
     for (const auto* c : chosen) {
         const auto bound = bind(*c, load, wants, notes[builds_[c->build].file]);
+        note_undefined_reads(*c, bound->data().given());
         out.variants.push_back(variant_of(*c));
         auto& operation = state->operations[c->name] = {bound, {}, {}};
         out.constraints[c->name] = bound->data().constraints();  // the state keeps it

@@ -82,11 +82,15 @@ std::string statement(const Hot& hot) {
     if (hot.evidence == Hot::unknown) return hot.evidence + ": " + hot.reason;
     if (hot.evidence == Hot::counted) return concat(hot.evidence, ", ", hot.executed, " instructions of warps");
     if (hot.evidence != Hot::sampled) return hot.evidence;
-    return concat(hot.evidence, ", ", hot.in_kernel, " samples in the kernel of ", hot.samples);
+    auto out = concat(hot.evidence, ", ", hot.in_kernel, " samples in the kernel of ", hot.samples);
+    const auto most = std::ranges::max_element(hot.elsewhere, {}, [](const auto& one) { return one.second; });
+    if (most != hot.elsewhere.end() && most->second >= hot.in_kernel / 10 && most->second > 0)
+        out += concat(", ", most->second, " in ", most->first);
+    return out;
 }
 
 const char* what_is_shared(const Hot& hot) {
-    return hot.evidence == Hot::counted ? "the executed instructions" : "the samples";
+    return hot.evidence == Hot::counted ? "the executed instructions" : "the kernel's samples";
 }
 
 std::vector<HotRegion> hot_regions(const Hot& hot) {

@@ -78,7 +78,7 @@ const char* what_is_shared(const Hot& hot);
 struct HotRegion {
     std::vector<const HotBlock*> blocks;  ///< by address
     double share = 0;                     ///< of what_is_shared
-    const char* of = "the samples";       ///< what_is_shared
+    const char* of = "the kernel's samples";       ///< what_is_shared
     unsigned instructions = 0;            ///< of its blocks together
     bool is_loop() const { return !blocks.front()->loops.empty(); }
     std::uint64_t header() const { return blocks.front()->loops.back(); }  ///< of a loop

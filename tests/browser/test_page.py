@@ -172,7 +172,7 @@ class Page(BrowserTest):
         self.open(self.make([maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("loop", 1.01e-4), ("wide", 1e-4), ("roi", 4e-4))]))
         rows = self.js("return Array.from(document.querySelectorAll('.bars .row')).map(r => [r.className, r.cells[2].textContent])")
         self.assertEqual([row[0] for row in rows], ["row tie", "row tie", "row value"])
-        self.assertRegex(rows[0][1], r"~1\.00x too close")
+        self.assertRegex(rows[0][1], r"~1\.00x not told apart")
         self.assertIn("too close to call", self.js("return document.querySelector('.bars .verdict').textContent"))
         self.assertEqual(self.js("return document.querySelectorAll('.tag').length"), 0)
         self.assertIn("cllab profile", self.js("return document.querySelector('.lead').textContent"))

@@ -158,6 +158,25 @@ __kernel void k(read_only image2d_depth_t src, __global float* dst) {{
             self.write(text.format(format=wrong))
             self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:2:", sentence)
 
+    def test_whole_coordinates_through_a_sampler_that_is_not_for_them_are_told(self):
+        text = """/*cllab
+arg src = iota:rgba32f:8,4
+arg dst = out:32
+arg s = sampler:{sampler}
+global 8,4
+*/
+__kernel void k(read_only image2d_t src, __global float* dst, sampler_t s) {{
+    const int2 at = (int2)(get_global_id(0), get_global_id(1));
+    dst[at.y * 8 + at.x] = read_imagef(src, s, {at}).x;
+}}
+"""
+        for sampler, at, told in (("linear,edge,pixel", "at", True), ("nearest,edge,pixel", "at", False), ("nearest,edge,normalized", "at", True),
+                                  ("linear,edge,pixel", "convert_float2(at)", False)):
+            with self.subTest(sampler=sampler, at=at):
+                self.write(text.format(sampler=sampler, at=at))
+                err = " ".join(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--verify", status=None)[1].split())
+                self.assertEqual(f"'k' reads through 's' = sampler:{sampler} at whole coordinates" in err, told, err)
+
     def test_random_pixels_have_every_brightness(self):
         ok = []
         signature = "(read_only image2d_t src, __global int* right)"

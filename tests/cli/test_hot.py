@@ -26,7 +26,7 @@ class Hot(LabTest):
         self.assertRegex(record["code"]["origin"]["loop"], r"^sampled, one iteration of the loop at 0x")
         dump = self.folder / record["dump"]
         self.assertEqual(json.loads((dump / "stats.json").read_text())["hot"]["blocks"], hot["blocks"])
-        marks = re.findall(r"^// hot: ([\d.]+) % of the samples, 0x([0-9a-f]+)\.\..*\n +([0-9a-f]+):", (dump / "isa.txt").read_text(), re.MULTILINE)
+        marks = re.findall(r"^// hot: ([\d.]+) % of the kernel's samples, 0x([0-9a-f]+)\.\..*\n +([0-9a-f]+):", (dump / "isa.txt").read_text(), re.MULTILINE)
         self.assertEqual(len(marks), len(hot["blocks"]))
         for _, begin, instruction in marks:
             self.assertEqual(begin, instruction)
@@ -73,7 +73,7 @@ class Hot(LabTest):
     def test_isa_shows_only_what_runs_with_its_share_and_its_source(self):
         out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--hot", "--source", "--width", "72")
         self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
-        self.assertRegex(out, r"(loop at|straight-line code from) 0x[0-9a-f]+, [\d.]+ % of the samples")
+        self.assertRegex(out, r"(loop at|straight-line code from) 0x[0-9a-f]+, [\d.]+ % of the kernel's samples")
         self.assertRegex(out, self.SOURCE)
         self.assertLessEqual(max(len(line) for line in out.splitlines()[1:]), 72)
         whole, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--source")
@@ -83,7 +83,7 @@ class Hot(LabTest):
     @against_noise
     def test_two_variants_are_compared_in_what_runs(self):
         out, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL, "--hot")
-        self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the samples +(loop at|straight-line code from)")
+        self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the kernel's samples +(loop at|straight-line code from)")
         shape, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL)
         self.assertIn("one iteration of", shape)
 

@@ -352,6 +352,29 @@ __kernel void k(__read_only image2d_t src, __global float4* dst) {{
         record, = self.check(text.format(format="rgba8", here="1", there="1.000001f"), "--check", status=1)
         self.assertIn("leave different results", record["reason"])
 
+    def test_devices_may_be_apart_by_what_the_language_allows_a_function(self):
+        text = """/*cllab
+axis n = 2048
+arg src = rand:n:-3:3
+arg dst = out:n
+global n
+*/
+#if defined(__SPIR__) || defined(__SPIR64__)
+#define FACTOR {there}
+#else
+#define FACTOR 1
+#endif
+__kernel void k(__global const float* src, __global float* dst) {{
+    const int i = get_global_id(0);
+    dst[i] = {what} * FACTOR;  // no sin()
+}}
+"""
+        record, = self.check(text.format(what="sin(src[i])", there="(1 + 0x1p-23f)"), "--check")
+        self.assertRegex(record["checked_by"], r"^agrees with Oclgrind.* within 8 ulp: OpenCL allows sin\(\) 4 on each")
+        for what, there in ("sin(src[i])", "(1 + 0x1p-19f)"), ("fabs(src[i])", "(1 + 0x1p-23f)"):
+            record, = self.check(text.format(what=what, there=there), "--check", status=1)
+            self.assertIn("leave different results", record["reason"])
+
     def test_a_fused_multiply_add_gets_the_tolerance_that_takes_it(self):
         record, = self.devices("fused", "--check", status=1)
         self.assertRegex(record["reason"], r"which 'tolerance relative=\S+' takes")

@@ -231,7 +231,7 @@ class KernelFiles(Lane):
         path = SOURCE / "tests" / "kernels" / "reduce_local.cl"
         out, _ = self.lab("isa", f"{path}:sum_serial", "--hot", "--device", "cpu", env=self.environment(**OTHERS.get(LANE, {})))
         self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
-        self.assertRegex(out, r"loop at 0x[0-9a-f]+, [\d.]+ % of the samples")
+        self.assertRegex(out, r"loop at 0x[0-9a-f]+, [\d.]+ % of the kernel's samples")
 
 
 class Expectations(unittest.TestCase):

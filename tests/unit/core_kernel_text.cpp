@@ -53,4 +53,23 @@ BOOST_AUTO_TEST_CASE(parameters_are_told_apart_at_their_own_commas) {
     BOOST_TEST(found[0].parameters == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(samplers_at_whole_coordinates_are_found) {
+    const auto found = [](const std::string& body) {
+        return join(samplers_at_whole_coordinates(
+                        "constant sampler_t r = CLK_FILTER_LINEAR;"
+                        "kernel void other(sampler_t t) { read_imagef(i, t, (int2)(0, 0)); }\n"
+                        "kernel void k(read_only image2d_t i, sampler_t s, global float4* o, int3 c) {" +
+                            body + "}",
+                        "k"),
+                    " ", [](const auto& one) { return one.second.empty() ? one.first : one.first + "=" + one.second; });
+    };
+    BOOST_TEST(found("o[0] = read_imagef(i, s, (int2)(1, 2));") == "s");
+    BOOST_TEST(found("o[0] = read_imageui(i, r, convert_int2(p)) + read_imagei(i, s, (int4)(x, y, z, 0));") ==
+               "r=CLK_FILTER_LINEAR s");
+    BOOST_TEST(found("const int2 p = (int2)(1, 2); o[0] = read_imagef(i, s, p);") == "s");
+    BOOST_TEST(found("float2 p = (float2)(1, 2); o[0] = read_imagef(i, s, p);") == "");
+    BOOST_TEST(found("o[0] = read_imagef(i, s, (float2)(1, 2));") == "");
+    BOOST_TEST(found("// read_imagef(i, s, (int2)(1, 2));\n o[0] = read_imagef(i, (int2)(1, 2));") == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

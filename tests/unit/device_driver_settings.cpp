@@ -46,6 +46,16 @@ BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) 
     BOOST_TEST(!std::filesystem::exists(mine.parent_path()));
 }
 
+BOOST_AUTO_TEST_CASE(variables_of_drivers_are_known_by_their_beginning) {
+    setenv("POCL_WORK_GROUP_METHOD", "cbs", 1);
+    setenv("CLLAB_IS_NO_DRIVER", "1", 1);
+    const auto known = device::driver_settings();
+    unsetenv("POCL_WORK_GROUP_METHOD");
+    unsetenv("CLLAB_IS_NO_DRIVER");
+    BOOST_TEST(known.at("POCL_WORK_GROUP_METHOD") == "cbs");
+    BOOST_TEST(!known.contains("CLLAB_IS_NO_DRIVER"));
+}
+
 BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
     for (const char* said : {"0", "1"}) {
         setenv("CUDA_CACHE_DISABLE", said, 1);

@@ -170,6 +170,16 @@ BOOST_AUTO_TEST_CASE(with_a_counter_the_latency_in_cycles_is_measured) {
     require_finding(findings, "clock", 2e9, 1e-9);
 }
 
+BOOST_AUTO_TEST_CASE(a_counter_that_need_not_count_cycles_is_no_clock) {
+    for (auto device : {probe_cpu(), probe_gpu()}) {
+        device.implementation = model::Implementation::pocl;
+        const auto findings = concluded(
+            "fma", {curve_of("latency", {{0, 2e-9}}, {{"type", "float"}}), curve_of("clock", {{0, 1e-9}})}, device);
+        require_finding(findings, "clock", 2e9, 1e-9);
+        BOOST_TEST(says(finding(findings, "float latency in cycles")->withheld, "1.00 GHz"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_staircase_gives_the_units_even_when_the_driver_reports_others) {
     // 6 units where the driver claims 4: loads in percent of 4.
     std::vector<std::pair<double, double>> points;

@@ -98,6 +98,10 @@ BOOST_AUTO_TEST_CASE(the_block_with_the_most_samples_is_hot_whatever_its_shape) 
     BOOST_TEST(hot.loops[0].own == 0.75);
     BOOST_TEST(hot.loops[1].share == 0.2);
     BOOST_TEST(model::statement(hot) == "sampled, 200 samples in the kernel of 200");
+    // A vector function that the kernel calls runs in a library.
+    auto calls = hot;
+    calls.samples = 900, calls.elsewhere = {{"libc.so.6", 100}, {"libmvec.so.1", 600}};
+    BOOST_TEST(model::statement(calls) == "sampled, 200 samples in the kernel of 900, 600 in libmvec.so.1");
 }
 
 BOOST_AUTO_TEST_CASE(code_that_is_loaded_twice_counts_in_both_places) {
@@ -206,7 +210,7 @@ BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
     const auto a = analysis();
     const auto hot = hot_code(a, memory.done());
     const auto text = marked_isa_text(a, hot);
-    BOOST_TEST(text.find("// hot: 75.0 % of the samples, 0x2..0xb, in the loop at 0x2\n       2:\tmov") !=
+    BOOST_TEST(text.find("// hot: 75.0 % of the kernel's samples, 0x2..0xb, in the loop at 0x2\n       2:\tmov") !=
                std::string::npos);
     BOOST_TEST(text.find("// hot: sampled, 400 samples in the kernel of 400 by made up\n") != std::string::npos);
     // The marks are no instructions.
@@ -223,10 +227,10 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
                   {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
     const auto regions = model::hot_regions(hot);
     BOOST_TEST_REQUIRE(regions.size() == 2u);
-    BOOST_TEST(model::place(regions[0]) == "loop at 0x20, 55.0 % of the samples");
+    BOOST_TEST(model::place(regions[0]) == "loop at 0x20, 55.0 % of the kernel's samples");
     BOOST_TEST(regions[0].blocks.size() == 2u);
     BOOST_TEST(regions[0].instructions == 5u);
-    BOOST_TEST(model::place(regions[1]) == "straight-line code from 0x40, 50.0 % of the samples");
+    BOOST_TEST(model::place(regions[1]) == "straight-line code from 0x40, 50.0 % of the kernel's samples");
     hot.evidence = "unknown";
     BOOST_TEST(model::hot_regions(hot).empty());
 }

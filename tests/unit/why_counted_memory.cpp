@@ -156,6 +156,14 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
                        .starts_with(std::string("rows and slow execute alike, within a tenth, though ") +
                                     (as_long > 1 ? "slow" : "rows") + " took 1.39 times as long here"));
     BOOST_TEST(difference(a, slow, 1.05) == "rows and slow execute alike, within a tenth.");
+    // What one loads as scattered as the other stores.
+    auto rows = launch(100, 32, 256), columns = rows;
+    rows.id = "rows", columns.id = "columns";
+    std::tie(rows.reads.sectors, rows.writes.sectors) = std::pair(each(1.0 / 8), each(1));
+    std::tie(columns.reads.sectors, columns.writes.sectors) = std::pair(each(1), each(1.0 / 8));
+    BOOST_TEST(difference(rows, columns) ==
+               "Counted: 8 times the sectors of loads in columns, and 8 times the sectors of stores in rows; both ask "
+               "for as many bytes.");
     const std::array kernels{a, a};
     BOOST_TEST(explain::difference(kernels, {&a, 1}, 1, true) ==
                "Counted: 2 times the sectors of global memory in rows against rows.");

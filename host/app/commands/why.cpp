@@ -6,7 +6,9 @@
 #include "app/commands/command_file.hpp"
 #include "app/commands/profile.hpp"
 #include "app/comparing/versus.hpp"
+#include "app/files/behaviour_file.hpp"
 #include "app/processes/simulation.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/advice.hpp"
 #include "explain/limiter.hpp"
@@ -136,10 +138,13 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     const auto& limits = asked.request.settings.limits.at(device.selector);
     RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
     explain::Peaks peaks(measure, limits);
+    const auto constants = cost_of_constants(known_answers(asked.options.dumps, device));
     bool ok = true;
     for (auto& done : asked.cells) {
         auto record = done.record;
-        const auto explanation = explained(peaks, done, record);
+        auto explanation = explained(peaks, done, record);
+        if (record.counts && record.counts->constant.loads.mean > 0)
+            explanation.advice = trim(explanation.advice + " " + constants);
         say_doing("");
         ok = ok && !model::is_failure(done.record.status);
         write_cell(asked.sink, done, record);

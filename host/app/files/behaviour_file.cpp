@@ -68,6 +68,15 @@ std::string cost_of_small_groups(const Answers& known) {
                              " times as long as 1,000,192 (`cllab behaviour`)";
 }
 
+std::string cost_of_constants(const Answers& known) {
+    const auto alike = measured(known, "memory.constant.uniform"), own = measured(known, "memory.constant.divergent");
+    return alike <= 0 || own <= 0
+               ? ""
+               : "On this device a table through a __constant pointer takes " + format_significant(alike, 3) +
+                     " times as long as through __global const where all work-items read one place, and " +
+                     format_significant(own, 3) + " times where each reads its own (`cllab behaviour`).";
+}
+
 std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
     std::string out;
     for (const auto& name : names) {

@@ -36,6 +36,8 @@ void keep_answers(const std::filesystem::path& dumps, const model::Device& devic
 std::set<std::string> idle_options(const Answers& known, const std::string& options);
 /// What groups of one item cost on the device, for the end of a sentence; empty where that is not known, or is nothing.
 std::string cost_of_small_groups(const Answers& known);
+/// What a __constant pointer costs on the device, in a sentence; empty where that is not known.
+std::string cost_of_constants(const Answers& known);
 /// How far the functions among these names are off on two devices, likewise.
 std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names);
 

@@ -18,9 +18,11 @@
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
 #include "app/screen/streams.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "experiments/lib/math_functions.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/data/data.hpp"
 #include "model/params.hpp"
@@ -85,6 +87,16 @@ void print(const Findings& findings, const Choice& choice) {
     }
 }
 
+/// The function of the text that OpenCL C (7.4) allows the largest error, of which two devices may be twice apart.
+const model::math::Function* least_exact_function(const model::Cell& cell) {
+    const model::math::Function* out = nullptr;
+    if (!cell.variant->own) return out;
+    for (const auto& name : names_in(without_comments(cell.variant->own->text)))
+        if (const auto* found = model::math::find(name); found && found->ulp_float > (out ? out->ulp_float : 0))
+            out = found;
+    return out;
+}
+
 /// A cell on the other device, and beside it here.
 struct Checked {
     model::Cell cell;       ///< as it was launched
@@ -94,6 +106,7 @@ struct Checked {
     std::string about{};         ///< the results: how they differ, or why they are not compared
     bool sees_unwritten = true;  ///< values that nobody wrote were looked for
     bool is_smaller = false;     ///< its own size takes too long, or does not run
+    const model::math::Function* within = nullptr;  ///< results agree as far as two devices must that have it
 
     bool is_fine() const { return trouble.empty() && found.empty() && results != Agreement::Kind::differs; }
     std::string at() const {
@@ -168,7 +181,11 @@ public:
                     "; `cllab run --check oclgrind` shows where";
         }
         Agreement out{seen.results, "", found};
-        if (seen.results == Kind::agrees)
+        if (seen.results == Kind::agrees && seen.within)
+            out.device = concat(other_.name, seen.at(), " within ", format_exact(2 * seen.within->ulp_float),
+                                " ulp: OpenCL allows ", seen.within->name, "() ", format_exact(seen.within->ulp_float),
+                                " on each");
+        else if (seen.results == Kind::agrees)
             out.device = other_.name + seen.at();
         else if (seen.results == Kind::differs)
             out.sentence = cllab::quoted(device_.name) + " and " + cllab::quoted(other_.name) +
@@ -315,21 +332,33 @@ private:
             out.about = cllab::quoted(device_.name) + ": " + why;
             return out;
         }
-        for (const auto seed : seeds_of(cell))
-            if (out.about.empty())
-                out.about =
-                    difference(arguments_of(cell, seed), here / std::to_string(seed), there / std::to_string(seed));
+        const auto compare = [&](const model::math::Function* within) {
+            for (const auto seed : seeds_of(cell))
+                if (const auto apart = difference(arguments_of(cell, seed), within, here / std::to_string(seed),
+                                                  there / std::to_string(seed));
+                    !apart.empty())
+                    return apart;
+            return std::string();
+        };
+        out.about = compare(nullptr);
+        if (const auto* function = out.about.empty() ? nullptr : least_exact_function(cell);
+            function && compare(function).empty()) {
+            out.within = function;
+            out.about.clear();
+        }
         out.results = out.about.empty() ? Agreement::Kind::agrees : Agreement::Kind::differs;
         return out;
     }
 
     /// The first element that differs, in words with the largest errors; empty: none does.
-    std::string difference(const kernelfile::CellArguments& known, const fs::path& here, const fs::path& there) const {
+    std::string difference(const kernelfile::CellArguments& known, const model::math::Function* within,
+                           const fs::path& here, const fs::path& there) const {
         // OpenCL lets a device be off by 1.5 ulp where it reads a normalised texel as a float: two are 3 apart at most.
         const double apart = known.reads_normalised ? 3 * 0x1p-23 : 0;
         auto floats = known.tolerance;
         floats.absolute = std::max(floats.absolute, apart);
         floats.relative = std::max(floats.relative, apart);
+        if (within) floats.ulp = std::max(floats.ulp, 2 * within->ulp_float);
         model::Errors errors(known.tolerance), float_errors(floats);
         std::map<std::string, model::ElementType> types;
         for (const auto& a : known.arguments)

@@ -25,9 +25,21 @@ std::optional<std::string> too_fast(const Finding& clock, const Device& device) 
            format_rate(most, "Hz");
 }
 
+/// cl_khr_kernel_clock leaves open what is counted: on a CPU it is the time-stamp counter, whose rate never changes.
+bool counts_cycles(const Device& device) {
+    return device.implementation == Implementation::nvidia || device.implementation == Implementation::amd;
+}
+
 void conclude_latency(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
-    const auto clock = rows_of(curves, "clock");
+    auto clock = rows_of(curves, "clock");
     double period = 0;  // of the counter; 0: not known
+    if (!clock.empty() && !counts_cycles(device)) {
+        out.push_back(withheld("cycles.float", "float latency in cycles",
+                               "the counter that kernels read, " +
+                                   format_rate(1 / clock.front().sample->per_step, "Hz") +
+                                   ", need not be the clock of the cores"));
+        clock.clear();
+    }
     if (!clock.empty()) {
         const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1,
                                         "ticks of the kernel-readable counter, by the event timer");

@@ -199,7 +199,7 @@ Hot reported(Hot hot, const char* evidence, const std::vector<Tally>& tallies, s
     return hot;
 }
 
-/// "63.2 % of the samples, "; nothing where code is only accounted for.
+/// "63.2 % of the kernel's samples, "; nothing where code is only accounted for.
 std::string share_of(const Hot& hot, const model::HotBlock& block) {
     return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot))
                            : std::string();

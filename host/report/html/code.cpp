@@ -160,7 +160,7 @@ void write_facts(std::ostream& out, const Context& c, const Code& code) {
         }) << "</ul>\n";
     if (cell < c.page.again.size() && !c.page.again[cell].empty())
         out << fmt::format("<h5>run it again</h5><pre class=\"again\" tabindex=\"0\">{}</pre>\n",
-                           text(c.page.again[cell]));
+                           command(c.page.again[cell]));
     if (model::is_failure(r.status) && !r.build.log.empty())
         out << fmt::format("<h5>build log</h5><pre tabindex=\"0\">{}</pre>\n",
                            text(std::string_view(r.build.log).substr(0, most_log), "\n\t"));

@@ -54,11 +54,17 @@ std::vector<double> Scale::ticks() const {
     return out;
 }
 
+std::string command(std::string_view words) {
+    return "<code>" + join(split(words, ' '), " ", [](const auto& word) {
+               return word.starts_with('-') ? "<span class=\"option\">" + text(word) + "</span>" : text(word);
+           }) + "</code>";
+}
+
 std::string marked(std::string_view sentence) {
     std::string out;
     bool code = false;
     for (const auto& part : split(sentence, '`')) {
-        out += code ? "<code>" + text(part) + "</code>" : breakable(part);
+        out += code ? command(part) : breakable(part);
         code = !code;
     }
     return out;
