@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -331,6 +332,21 @@ bool has_no_disassembler(const std::string& processor) {
     return processor.size() == 6 && (processor.starts_with("gfx6") || processor.starts_with("gfx7"));
 }
 
+/// Each kernel of a code object asks for the whole of it.
+static Listing listing_by_objdump(ByteSpan file) {
+    static std::mutex access;
+    static std::string known;
+    static Listing last;
+    const std::lock_guard lock(access);
+    if (as_text(file) != known) {
+        known = as_text(file);
+        last = run_on_file({describe(Kind::amdgpu_code_object), &isa::gcn}, {{llvm_names("llvm-objdump"), {"-d"}}},
+                           "program.co", file,
+                           needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+    }
+    return last;
+}
+
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
     const auto by_comgr = [&] {
@@ -346,8 +362,8 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
     } else if (const auto missing = objdump_missing(amd_processor(file)); !missing.empty()) {
         listing.note = "no disassembly: " + missing;
     } else {
-        listing = run_on_file(std::move(listing), {{llvm_names("llvm-objdump"), {"-d"}}}, "program.co", file,
-                              needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+        listing = listing_by_objdump(file);
+        listing.function = entry;
         // Metadata that can be read to its end is as good a sign as any that the file is whole.
         if (listing.text.empty() && read_amd_metadata(file) && by_comgr()) listing.note.clear();
     }
