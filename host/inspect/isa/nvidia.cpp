@@ -155,7 +155,7 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
 /// What libclc lacks and a text of this kind may need, as bitcode in the folder.
 std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const std::string& source,
                                                    const TempFolder& folder) {
-    if (!has_any(source, {"native_", "half", "image", "#include"})) return std::nullopt;
+    if (!has_any(source, {"native_", "half", "image"})) return std::nullopt;
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> made;
     const std::lock_guard lock(access);
