@@ -81,6 +81,8 @@ VECTORS(STORE, __global) VECTORS(STORE, __local) VECTORS(STORE, __private)
 
 // --- Images: texture and surface instructions, which take handles from registers -------------------------------------
 
+// Each kind with the name that its instructions have, and its coordinates as integers and as floats. Each type with the
+// end of its functions' names, and what PTX and an operand of asm call it.
 #define KINDS(M, ...) \
     M(1d, 1d, int, float, __VA_ARGS__) M(1d_array, a1d, int2, float2, __VA_ARGS__) \
     M(2d, 2d, int2, float2, __VA_ARGS__) M(2d_array, a2d, int4, float4, __VA_ARGS__) \
@@ -103,7 +105,7 @@ VECTORS(STORE, __global) VECTORS(STORE, __local) VECTORS(STORE, __private)
 static OVER int layer(int i) { return i; }
 static OVER int layer(float i) { return __nvvm_f2i_rn(i); }
 
-// read_only, with a sampler and without.
+// read_only, with a sampler and without one, which is the nearest pixel by whole coordinates.
 #define TEX(type, as, r, dim, from, at, with) \
     type##4 v; \
     __asm__("tex." #dim ".v4." #as "." #from " {%0, %1, %2, %3}, [%[image], %[sampler], " AT_##dim "];" \
@@ -125,7 +127,8 @@ static OVER int layer(float i) { return __nvvm_f2i_rn(i); }
     KINDS(SAMPLE, f, type, as, r) KINDS(READ, f, type, as, r) BUFFER(READ, f, type, as, r)
 TYPES(READ_ONLY, )
 
-// read_write: the bytes, as of four channels of 32 bits.
+// Surfaces: stores convert to the image's format. Loads do not, and count x in bytes: here as of four channels of 32
+// bits.
 static OVER int in_bytes(int c) { return 16 * c; }
 static OVER int2 in_bytes(int2 c) { return (int2)(16 * c.x, c.y); }
 static OVER int4 in_bytes(int4 c) { return (int4)(16 * c.x, c.yzw); }
