@@ -236,8 +236,9 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         code.notes.emplace_back(
             "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
     if (has_any(code.binary, {"\ttex.", "\tsuld.", "\tsust.", "\ttxq.", "\tsuq."}))
-        code.notes.emplace_back("functions of images are the lab's own texture and surface instructions: the code that "
-                                "NVIDIA's driver makes of them may differ");
+        code.notes.emplace_back(
+            "functions of images are the lab's own texture and surface instructions: the code that "
+            "NVIDIA's driver makes of them may differ");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
         sm > sm_of(made_for))
         code.binary =
