@@ -1,6 +1,7 @@
 """`cllab isa FILE --target T`: the target's compiler alone answers for its target. Nothing is launched, no device is asked,
 and a kernel that does not compile takes no other with it."""
 import functools
+import json
 import pathlib
 import re
 import shutil
@@ -227,6 +228,18 @@ class IsaFiles(LabTest):
         pages, _ = self.isa("t.cl", "sm_80", **path)
         self.assertEqual(set(pages), {f"t_k{i}" for i in range(12)})
         self.assertEqual((self.folder / "calls").read_text(), "call\n")
+
+    def test_a_code_object_is_read_once_and_each_kernel_has_its_own_metadata(self):
+        objdump = next((path for path in map(shutil.which, [f"llvm-objdump-{n}" for n in range(28, 14, -1)]) if path), None)
+        if not objdump or not re.search(r"^gfx1100 +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M):
+            self.skipTest("nothing here makes and reads code for gfx1100")
+        self.write("".join(f"__kernel void k{i}(__global float* y) {{ y[get_global_id(0)] *= {i}; }}\n" for i in range(6)))
+        pages, _ = self.isa("t.cl", "gfx1100", "--dumps", "d", **self.shim("llvm-objdump-29", f'echo call >> {self.folder}/calls\nexec {objdump} "$@"\n'))
+        self.assertEqual(set(pages), {f"t_k{i}" for i in range(6)})
+        self.assertEqual((self.folder / "calls").read_text(), "call\n")
+        for i in range(6):
+            stats = json.loads((self.folder / f"d/gfx1100/t_k{i}/stats.json").read_text())
+            self.assertEqual([kernel[".name"] for kernel in stats["metadata"]["amdhsa.kernels"]], [f"k{i}"])
 
     def test_kernels_that_do_not_compile_leave_the_others_theirs(self):
         for target in self.targets:
