@@ -1,6 +1,7 @@
 """`cllab isa FILE --target T`: the target's compiler alone answers for its target. Nothing is launched, no device is asked,
 and a kernel that does not compile takes no other with it."""
 import functools
+import json
 import pathlib
 import re
 import shutil
@@ -170,10 +171,54 @@ class IsaFiles(LabTest):
                 self.assertEqual((set(pages), err), ({"fixed_group_mirrored", "fixed_group_moved"}, ""))
                 pages, err = self.isa(KERNELS / "images.cl", target)
                 self.assertEqual(set(pages), {"images_layers", "images_row"})
-                if target == "sm_80":  # libclc has no images: the calls stay, and whoever looks for registers is told
-                    self.assertRegex(err, r"images_row for sm_80 calls read_imagef, which nothing here defines")
-                    both = self.write("__kernel void k(read_only image2d_t a, read_only image1d_t b, __global float4* y) { y[0] = read_imagef(a, (int2)(1)) + read_imagef(b, 3); }")
-                    self.assertIn("t_k for sm_80 calls read_imagef, which nothing here defines", self.isa(both, target)[1])
+
+    def test_calls_of_what_nothing_defines_stay_and_whoever_looks_for_registers_is_told(self):
+        self.need("sm_80")
+        both = self.write("kernel void k(global int* n, global float* x) { n[0] = work_group_reduce_add(n[1]); x[0] = work_group_reduce_add(x[1]); }")
+        pages, err = self.isa(both, "sm_80", "--build-options=-cl-std=CL2.0")
+        self.assertEqual(set(pages), {"t_k"})
+        self.assertIn("t_k for sm_80 calls work_group_reduce_add, which nothing here defines", err)
+
+    def test_functions_of_images_are_texture_and_surface_instructions_on_nvidia(self):
+        self.need("sm_80")
+        kinds = {"1d": ("int", "float", "1d"), "1d_array": ("int2", "float2", "a1d"), "2d": ("int2", "float2", "2d"), "2d_array": ("int4", "float4", "a2d"),
+                 "3d": ("int4", "float4", "3d"), "1d_buffer": ("int", "", "1d")}
+        asked = {"1d_array": ["array_size"], "2d": ["height", "dim"], "2d_array": ["height", "dim", "array_size"], "3d": ["height", "depth", "dim"]}
+        text, queries = "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n", {}
+        for kind, (whole, real, _) in kinds.items():
+            names = ["width", "channel_order", "channel_data_type", *asked.get(kind, [])]
+            queries[kind] = len(names) - names.count("dim")  # whose parts are asked for before
+            ask = " ".join(f"n[{i}] = get_image_{name}(m){'.x' * (name == 'dim')};" for i, name in enumerate(names))
+            for access in ("read_only", "write_only", "read_write"):
+                body = ask
+                for i, (letter, vector) in enumerate({"f": "float4", "i": "int4", "ui": "uint4", "h": "half4"}.items()):
+                    at = f"({whole})(n[{10 + i}])"
+                    samplers = [f", s, {at}", f", s, ({real})(n[{20 + i}])", f", c, ({real})(n[{30 + i}])"] if access == "read_only" and real else []
+                    reads = [f", {at} + 1", *samplers] if access != "write_only" else []
+                    body += "".join(f" d[{4 * i + k}] = convert_float4(read_image{letter}(m{read}));" for k, read in enumerate(reads))
+                    body += f" write_image{letter}(m, {at}, ({vector})(n[{40 + i}]));" if access != "read_only" else ""
+                text += (f"kernel void k{kind}_{access}({access} image{kind}_t m, sampler_t s, global int* restrict n, global float4* restrict d) {{\n"
+                         f"    const sampler_t c = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR; {body}\n}}\n")
+        pages, said = self.isa(self.write(text), "sm_80", "--build-options=-cl-std=CL2.0", "--dumps", "d")
+        self.assertEqual(set(pages), {f"t_k{kind}_{access}" for kind in kinds for access in ("read_only", "write_only", "read_write")})
+        self.assertEqual(len(re.findall("functions of images are the lab's own texture and surface instructions: the code that NVIDIA's driver makes", said)), 1)
+        self.assertNotIn("nothing here defines", said)
+        for kind, (_, real, dim) in kinds.items():
+            for access, loads, stores in (("read_only", 16 if real else 4, 0), ("write_only", 0, 4), ("read_write", 4, 4)):
+                with self.subTest(kind=kind, access=access):
+                    page = pages[f"t_k{kind}_{access}"]
+                    for what, count in {"image_load": loads, "image_store": stores, "image_query": queries[kind]}.items():
+                        self.assertEqual(re.findall(rf"\b{what} (\d+)", page)[:1], [str(count)] if count else [], page)
+                    listing = (self.folder / f"d/sm_80/t_k{kind}_{access}/program.ptx").read_text()
+                    code = listing[listing.index(f".entry k{kind}_{access}("):].partition("\n}")[0]
+                    self.assertNotIn("call", code)
+                    self.assertIn(f".param .u64 .ptr .global .align 1 k{kind}_{access}_param_0", code)
+                    self.assertEqual(len(re.findall(rf"\b(?:tex\.{dim}\.v4\.[fsu]32\.[fs]32|suld\.b\.{dim}\.v4\.b32\.trap) ", code)), loads)
+                    self.assertEqual(len(re.findall(rf"\bsust\.p\.{dim}\.v4\.b32\.trap ", code)), stores)
+                    if access == "read_only" and real:
+                        self.assertRegex(code, r"mov\.\w64 +\t*%rd\d+, 39;")  # the constant sampler: the bits that OpenCL C gives it
+                    if re.search(r"^sm_80 +.*registers", IsaFiles.listed, re.M):  # what ptxas takes
+                        self.assertRegex(page, r"registers [1-9]")
 
     def test_a_text_is_compiled_once_for_a_target_however_many_kernels_it_has(self):
         self.need("sm_80")
@@ -183,6 +228,18 @@ class IsaFiles(LabTest):
         pages, _ = self.isa("t.cl", "sm_80", **path)
         self.assertEqual(set(pages), {f"t_k{i}" for i in range(12)})
         self.assertEqual((self.folder / "calls").read_text(), "call\n")
+
+    def test_a_code_object_is_read_once_and_each_kernel_has_its_own_metadata(self):
+        objdump = next((path for path in map(shutil.which, [f"llvm-objdump-{n}" for n in range(28, 14, -1)]) if path), None)
+        if not objdump or not re.search(r"^gfx1100 +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M):
+            self.skipTest("nothing here makes and reads code for gfx1100")
+        self.write("".join(f"__kernel void k{i}(__global float* y) {{ y[get_global_id(0)] *= {i}; }}\n" for i in range(6)))
+        pages, _ = self.isa("t.cl", "gfx1100", "--dumps", "d", **self.shim("llvm-objdump-29", f'echo call >> {self.folder}/calls\nexec {objdump} "$@"\n'))
+        self.assertEqual(set(pages), {f"t_k{i}" for i in range(6)})
+        self.assertEqual((self.folder / "calls").read_text(), "call\n")
+        for i in range(6):
+            stats = json.loads((self.folder / f"d/gfx1100/t_k{i}/stats.json").read_text())
+            self.assertEqual([kernel[".name"] for kernel in stats["metadata"]["amdhsa.kernels"]], [f"k{i}"])
 
     def test_kernels_that_do_not_compile_leave_the_others_theirs(self):
         for target in self.targets:

@@ -205,7 +205,12 @@ BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_a
                       {"I2F.U16 R0, R1", "convert"},
                       {"BAR.SYNC.DEFER_BLOCKING 0x0", "barrier"},
                       {"BSSY B0, `(.L_x_1)", "branch"},
-                      {"RED.E.ADD [R2.64], R5", "memory global_atomic_32"}});
+                      {"RED.E.ADD [R2.64], R5", "memory global_atomic_32"},
+                      {"TEX.LL R6, R4, R2, R4, UR4, 0x0, 2D", "memory image_load"},
+                      {"TLD.LZ R10, R8, R0, UR4, 0x0, 1D", "memory image_load"},
+                      {"SULD.D.BA.2D.128.STRONG.SM.TRAP R8, [R4], UR6, 0x0", "memory image_load"},
+                      {"SUST.P.2D.STRONG.SM.TRAP [R4], R8, UR6, 0x0", "memory image_store"},
+                      {"TXQ RZ, R5, R5, TEX_HEADER_DIMENSION, UR4, 0x0, 0x1", "memory image_query"}});
 }
 
 BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_reuse_cache_holds) {
@@ -306,7 +311,13 @@ BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_
                      {"sin.approx.f32", "special"},
                      {"bar.sync", "barrier"},
                      {"mov.u64", "move"},
-                     {"and.pred", "integer"}});
+                     {"and.pred", "integer"},
+                     {"tex.a2d.v4.f32.s32", "memory image_load"},
+                     {"suld.b.2d.v4.b32.trap", "memory image_load"},
+                     {"sust.p.2d.v4.b32.trap", "memory image_store"},
+                     {"sured.p.add.2d.b32.trap", "memory image_atomic"},
+                     {"txq.width.b32", "memory image_query"},
+                     {"suq.height.b32", "memory image_query"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

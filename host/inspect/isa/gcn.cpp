@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -260,6 +261,7 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     for (const auto& [name, key] : more)
         if (const auto value = number(key)) out[name] = *value;
     out["metadata"] = *metadata;
+    out["metadata"]["amdhsa.kernels"] = nlohmann::json::array({*kernel});  // the others' are theirs
     std::size_t required = 0;
     if (const auto size = kernel->find(".reqd_workgroup_size"); size != kernel->end() && size->size() == 3)
         required = (*size)[0].get<std::size_t>() * (*size)[1].get<std::size_t>() * (*size)[2].get<std::size_t>();
@@ -331,23 +333,39 @@ bool has_no_disassembler(const std::string& processor) {
     return processor.size() == 6 && (processor.starts_with("gfx6") || processor.starts_with("gfx7"));
 }
 
+/// Each kernel of a code object asks for the whole of it.
+static Listing listing_by_objdump(ByteSpan file) {
+    static std::mutex access;
+    static std::string known;
+    static Listing last;
+    const std::lock_guard lock(access);
+    if (as_text(file) != known) {
+        known = as_text(file);
+        last = run_on_file({describe(Kind::amdgpu_code_object), &isa::gcn}, {{llvm_names("llvm-objdump"), {"-d"}}},
+                           "program.co", file,
+                           needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+    }
+    return last;
+}
+
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
+    const auto processor = amd_processor(file);
     const auto by_comgr = [&] {
         // A file that names no processor makes the library end this process.
         const auto elf = read_elf(file);
-        if (!elf || (elf->flags & 0xff) == 0 || has_no_disassembler(amd_processor(file))) return false;
-        ComgrOutput text = comgr_disassemble(file, amd_processor(file));
+        if (!elf || (elf->flags & 0xff) == 0 || has_no_disassembler(processor)) return false;
+        ComgrOutput text = comgr_disassemble(file, processor);
         if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
         return text.ok;
     };
     if (own_make && by_comgr()) {
         listing.note.clear();
-    } else if (const auto missing = objdump_missing(amd_processor(file)); !missing.empty()) {
+    } else if (const auto missing = objdump_missing(processor); !missing.empty()) {
         listing.note = "no disassembly: " + missing;
     } else {
-        listing = run_on_file(std::move(listing), {{llvm_names("llvm-objdump"), {"-d"}}}, "program.co", file,
-                              needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+        listing = listing_by_objdump(file);
+        listing.function = entry;
         // Metadata that can be read to its end is as good a sign as any that the file is whole.
         if (listing.text.empty() && read_amd_metadata(file) && by_comgr()) listing.note.clear();
     }

@@ -155,7 +155,7 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
 /// What libclc lacks and a text of this kind may need, as bitcode in the folder.
 std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const std::string& source,
                                                    const TempFolder& folder) {
-    if (source.find("native_") == source.npos && source.find("half") == source.npos) return std::nullopt;
+    if (!has_any(source, {"native_", "half", "image"})) return std::nullopt;
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> made;
     const std::lock_guard lock(access);
@@ -163,8 +163,8 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
     if (known.empty())
         known = compiler
                     .compile(std::string(embedded("inspect/isa/beside_libclc.cl")),
-                             split("-target nvptx64-nvidia-nvcl -c -emit-llvm -O1 -Xclang -cl-ext=+cl_khr_fp16 -Xclang "
-                                   "-target-cpu -Xclang sm_60",
+                             split("-target nvptx64-nvidia-nvcl -c -emit-llvm -O1 -cl-std=CL2.0 -Xclang "
+                                   "-cl-ext=+cl_khr_fp16,+cl_khr_3d_image_writes -Xclang -target-cpu -Xclang sm_60",
                                    ' '),
                              {}, {}, std::chrono::seconds(20))
                     .binary;
@@ -216,7 +216,8 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     // -fno-dwarf-directory-asm: ptxas takes no `.file` with a folder of its own.
     auto arguments = split(
         "-target nvptx64-nvidia-nvcl -S -fno-dwarf-directory-asm -Xclang "
-        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics -Xclang -target-cpu -Xclang " +
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes,"
+        "+__opencl_c_3d_image_writes,+__opencl_c_images -Xclang -target-cpu -Xclang " +
             made_for,
         ' ');
     const auto run = [&] { return compiler.compile(source, arguments, options, libraries, limit); };
@@ -234,6 +235,10 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
                                                   code.binary.find(".approx.ftz.f32") != std::string::npos))
         code.notes.emplace_back(
             "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
+    if (has_any(code.binary, {"\ttex.", "\tsuld.", "\tsust.", "\ttxq.", "\tsuq."}))
+        code.notes.emplace_back(
+            "functions of images are the lab's own texture and surface instructions: the code that "
+            "NVIDIA's driver makes of them may differ");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
         sm > sm_of(made_for))
         code.binary =

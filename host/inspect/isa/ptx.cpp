@@ -179,8 +179,10 @@ std::string by_type(const Opcode& op) {
 Class classify(const Instruction& i) {
     const Opcode op(i.mnemonic);
     if (is_named(op.root, "ld ldu st atom red")) return memory_class(op);
-    if (is_named(op.root, "tex tld4 suld txq suq")) return {"memory", {"image_load"}};
-    if (is_named(op.root, "sust sured")) return {"memory", {"image_store"}};
+    if (is_named(op.root, "tex tld4 suld")) return {"memory", {"image_load"}};
+    if (op.root == "sust") return {"memory", {"image_store"}};
+    if (op.root == "sured") return {"memory", {"image_atomic"}};
+    if (is_named(op.root, "txq suq")) return {"memory", {"image_query"}};
     if (is_named(op.root, "cp prefetch prefetchu discard applypriority")) return {"other"};
     if (is_named(op.root, "bra brx ret exit trap call")) return {"branch"};
     const bool orders = op.root == "wgmma" && !op.has("mma_async");  // fence, commit_group and wait_group

@@ -133,8 +133,10 @@ constexpr NameRule accesses[]{
     {"LD", "generic_load"},         {"ST", "generic_store"},    {"LDC LDCU ULDC", "constant_load"},
     {"LDGSTS", "global_to_shared"}, {"ATOMS", "shared_atomic"}, {"ATOMG RED REDG REDAS", "global_atomic"},
     {"ATOM", "generic_atomic"}};
-constexpr NameRule images[]{
-    {"SUATOM SURED", "image_atomic"}, {"TEX TLD TLD4 TXD TXQ TMML SULD", "image_load"}, {"SUST", "image_store"}};
+constexpr NameRule images[]{{"SUATOM SURED", "image_atomic"},
+                            {"TEX TLD TLD4 TXD TMML SULD", "image_load"},
+                            {"SUST", "image_store"},
+                            {"TXQ", "image_query"}};
 constexpr NameRule classes[]{
     {"EXIT BSSY BSYNC BREAK BMOV WARPSYNC YIELD CALL RET PREEXIT NANOSLEEP BPT", "branch"},
     {"BAR MEMBAR DEPBAR ERRBAR LDGDEPBAR CCTL CCTLL FENCE SYNCS ARRIVES UCGABAR_ARV UCGABAR_WAIT", "barrier"},
