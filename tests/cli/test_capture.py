@@ -62,6 +62,15 @@ class Capture(lab.LabTest):
         self.assertEqual(done.stdout.split()[:2], plain.stdout.split()[:2])
         self.assertEqual(len(done.stdout.splitlines()), len(plain.stdout.splitlines()))
 
+    def test_the_programs_environment_is_its_own(self):
+        environment = self.environment()
+        for name in ("CUDA_CACHE_PATH", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT"):  # other commands set the first two
+            environment.pop(name, None)
+        show = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+        own, captured = (json.loads(text) for text in (subprocess.run(show, env=environment, capture_output=True).stdout,
+                                                       self.lab("capture", "--", *show, env=environment, status=3)[0]))
+        self.assertEqual({name for name in own | captured if own.get(name) != captured.get(name)}, {"OPENCL_LAYERS", "CLLAB_CAPTURE_BOARD"})
+
     def test_without_times_it_counts(self):
         _, lines = self.lines("--no-times")
         self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Kernels of real packages, captured, proved, and compiled for other devices. Takes an hour; no part of the regression.
 
-    tests/trial/capture.py --out FOLDER [--only NAME]...     # CLLAB names the program; build/cllab unless set
+    tests/trial/capture.py --out FOLDER [--only NAME]... [--no-isa]     # CLLAB names the program; build/cllab unless set
 
 Makes a virtual environment with the packages below, in the versions that stand there, and runs a program of each: by itself, and under
-`cllab capture -k '*'`. Then each kernel file that was written is run, and must be proved by what the program itself got; `cllab isa` must
-find the registers of each file with text or SPIR-V for three targets. Programs of Debian (clpeak, CLBlast's tests, darktable) take part
+`cllab capture -k '*'`. Then each kernel file that was written is run, and must be proved by what the program itself got. When all programs
+are through, `cllab isa` must find the registers of each file with text or SPIR-V for three targets; --no-isa leaves that out. Programs of Debian (clpeak, CLBlast's tests, darktable) take part
 where they are installed. OCL_ICD_VENDORS chooses the driver.
 
 The table has, per program: kernels that it launched; those with a file; those whose launch changed something; those proved at the first
-run; files with text or SPIR-V; those with registers on each target. Each miss stands below with its reason.
+run; files with text or SPIR-V; those with registers on each target. Each miss stands below with its reason. FOLDER/results.jsonl gets
+a line when a program is through, with the load of the machine. What has a line there is not run again.
 
 `own-times`: a program that sums its launches' times by its own events, with and without the layer in turns: the counts, the sum of times
 over the program's own, and wall time over that without the layer.
@@ -25,6 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLLAB = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
@@ -236,8 +238,13 @@ def registers(file, out):
     return found
 
 
-def trial(name, command, out, seconds):
-    """Row and misses of one program."""
+def kernel_files(name, out):
+    folder = out / name.replace(" ", "-")
+    return [file for ending in (".cl", ".spv", ".bin") for file in sorted(folder.glob("*" + ending)) if file.name.count(".") == 1]
+
+
+def proofs(name, command, out, seconds):
+    """Columns and misses of one program: what was captured and proved."""
     folder = out / name.replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     environment = ENVIRONMENT | ONE_LOADER.get(name, {})
@@ -253,16 +260,19 @@ def trial(name, command, out, seconds):
         if "is not kept" in line:
             misses.append(("(no file)", line))
     unchanged = {line["file"] for line in lines_of(seen) if line.get("changed") is False}
-    for file in sorted(folder.glob("*.cl")) + sorted(folder.glob("*.spv")) + sorted(folder.glob("*.bin")):
-        if file.name.count(".") > 1:
-            continue
+    for file in kernel_files(name, out):
         changed = file.name not in unchanged
-        row["files"] += 1
-        row["changed"] += changed
         why = proved(file, out, seconds)
-        row["proved"] += changed and not why
+        row += collections.Counter(files=1, changed=changed, proved=changed and not why)
         if why:
             misses.append((file.name, why))
+    return row, misses
+
+
+def isa(name, out):
+    """Columns and misses of one program: registers for devices that are not there."""
+    row, misses = collections.Counter(), []
+    for file in kernel_files(name, out):
         if file.suffix == ".bin":
             continue
         row["text"] += 1
@@ -296,27 +306,46 @@ def own_times(python, out, rounds=21, launches=500):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="for the environment, the scripts and what was captured")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="for the environment, the scripts, what was captured, and the results")
     parser.add_argument("--only", action="append", help="a program; repeats")
+    parser.add_argument("--no-isa", action="store_true", help="leaves out the registers")
     parser.add_argument("--seconds", type=float, default=120, help="for the run of a kernel file; default 120")
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    total, all_misses = collections.Counter(), []
-    columns = ["kernels", "files", "changed", "proved", "text", *TARGETS]
-    print(f"{'program':24}", *(f"{column:>8}" for column in columns))
+    results = out / "results.jsonl"
     python = install(out, arguments.only)
-    for name, command in programs(out, python, arguments.only):
-        row, misses = trial(name, command, out, arguments.seconds)
+    commands = dict(programs(out, python, arguments.only))
+
+    def once(part, name, act):
+        if any((line["part"], line["program"]) == (part, name) for line in lines_of(results)):
+            return
+        begin = time.monotonic()
+        row, misses = act()
+        with results.open("a") as to:
+            print(json.dumps({"part": part, "program": name, "row": row, "misses": misses, "seconds": round(time.monotonic() - begin),
+                              "load": os.getloadavg()[2]}), file=to)
+    for name, command in commands.items():
+        once("proofs", name, lambda: proofs(name, command, out, arguments.seconds))
+    for name in () if arguments.no_isa else commands:
+        once("isa", name, lambda: isa(name, out))
+
+    total, all_misses = collections.Counter(), []
+    columns = ["kernels", "files", "changed", "proved", *([] if arguments.no_isa else ["text", *TARGETS])]
+    print(f"{'program':24}", *(f"{column:>8}" for column in columns))
+    for name in commands:
+        lines = [line for line in lines_of(results) if line["program"] == name]
+        row = sum((collections.Counter(line["row"]) for line in lines), collections.Counter())
         total += row
-        all_misses += [(name, *miss) for miss in misses]
-        print(f"{name:24}", *(f"{row[column]:8}" for column in columns), flush=True)
+        all_misses += [(name, *miss) for line in lines for miss in line["misses"]]
+        print(f"{name:24}", *(f"{row[column]:8}" for column in columns))
     print(f"{'all':24}", *(f"{total[column]:8}" for column in columns))
     for miss in all_misses:
         print("  " + "  ".join(miss))
     for line in own_times(python, out) if not arguments.only or "own-times" in arguments.only else ():
         print(line)
-    return 0 if total["proved"] >= 0.95 * total["changed"] and all(total[target] >= 0.95 * total["text"] for target in TARGETS) else 1
+    columns_that_count = {"proved": "changed"} | ({} if arguments.no_isa else dict.fromkeys(TARGETS, "text"))
+    return 0 if all(total[column] >= 0.95 * total[of] for column, of in columns_that_count.items()) else 1
 
 
 if __name__ == "__main__":
