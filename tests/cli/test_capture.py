@@ -192,7 +192,7 @@ class Capture(lab.LabTest):
         self.assertIn("options -DUNUSED=1", self.block("scale"))
         subprocess.run([PROGRAM, "save"], env=self.environment(), cwd=self.folder, check=True)
         done = self.proved("load")
-        self.assertIn("a binary: it runs on this device and driver only", words(done.stderr))
+        self.assertRegex(words(done.stderr), r"scale\.bin # launch \d+.*; a binary .*a binary runs on this device and driver only; if it is from a cache")
         self.lab("run", self.folder / "kept" / "scale.bin", "--max-time", "5", "--no-dumps")
 
     def test_what_a_crash_or_an_interrupt_left_is_there(self):

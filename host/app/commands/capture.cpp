@@ -28,8 +28,7 @@ std::string not_loaded(const capture::Observed& program) {
     if (program.loader.empty() && program.drivers.empty())
         return "the program called no OpenCL: no process of it was seen with an OpenCL library";
     if (program.loader.empty())
-        return "the program has an OpenCL loader linked into it statically, and that one loads no layers; its driver "
-               "is " +
+        return "an OpenCL loader linked into it statically loads no layers; the program's driver is " +
                program.drivers + "; link it with libOpenCL.so";
     return "the program's OpenCL loader " + program.loader +
            " did not load the layer: the program called no OpenCL, or the loader loads no layers; ocl-icd from 2.3.0 "
@@ -84,8 +83,10 @@ void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {
                                       file["launch"].dump(),
                                       file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
                                       file["changed"] ? "" : "; it left all that it was given as it was",
-                                      file["has_text"] ? "" : "; a binary: it runs on this device and driver only"))
+                                      file["has_text"] ? "" : "; a binary"))
                   << '\n';
+    if (std::ranges::any_of(files, [](const Json& file) { return !file["has_text"]; }))
+        say("a binary runs on this device and driver only; if it is from a cache of the program, turn that off");
     if (files.empty() && !asked.kernels.empty())
         say("no launch of a kernel " + join(asked.kernels, ", ") + " was kept; the table has the kernels' names");
 }
@@ -95,9 +96,7 @@ int run_capture(const CaptureOptions& asked) {
     if (!asked.timeline.empty()) outputs.writes(asked.timeline, "--trace", Outputs::Kind::whole);
     const inspect::TempFolder folder;
     outputs.open();
-    std::error_code trouble;
-    if (!asked.folder.empty() && !fs::create_directories(asked.folder, trouble) && trouble)
-        throw Error(Blame::environment, "folder '", asked.folder, "' cannot be made: ", trouble.message());
+    if (!asked.folder.empty()) fs::create_directories(asked.folder);
     const auto path = folder.path() / "board", timeline = folder.path() / "timeline";
     auto* board = capture::map_board(path, true);
     if (!board) throw Error(Blame::environment, "'", path.string(), "' cannot be written: ", std::strerror(errno));
