@@ -251,7 +251,8 @@ def registers(file, out):
     done = run([CLLAB, "isa", file, *(word for target in TARGETS for word in ("--target", target)), "--json", record])
     found = dict.fromkeys(TARGETS, done.stderr.strip()[-200:])
     for line in lines_of(record):
-        found[line["target"]] = line.get("figures", {}).get("registers", {}).get("value", line.get("reason", line["status"])[:200])
+        figure = line.get("figures", {}).get("registers", {})
+        found[line["target"]] = figure.get("value", line.get("reason", figure.get("enough", line["status"]))[:200])
     return found
 
 

@@ -111,6 +111,9 @@ int run_capture(const CaptureOptions& asked) {
     if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
     ::setenv("CLLAB_CAPTURE_BOARD", path.c_str(), 1);
+    // Packages that would launch binaries of their caches, which have no text.
+    for (const auto& [name, off] : {std::pair("PYOPENCL_NO_CACHE", "1"), std::pair("OPENCV_OPENCL_CACHE_ENABLE", "0")})
+        if (!asked.kernels.empty()) ::setenv(name, off, 0);
     const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);
     if (program.signal) say(concat("the program was ended by signal ", program.signal, "; what it did before is here"));
     const auto launches = capture::rows_on(*board, "kernel"), others = capture::rows_on(*board, "what");
@@ -152,9 +155,7 @@ void check(CaptureOptions& asked) {
         throw Error(Blame::usage, "`cllab capture` takes a program behind --, as in cllab capture -- python3 app.py");
     if (asked.kernels.empty() != asked.folder.empty())
         throw Error(Blame::usage, "--kernel and --output go together: cllab capture -k 'scan*' -o scan -- PROGRAM");
-    std::error_code ignored;
-    if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder, ignored) &&
-        !fs::is_empty(asked.folder, ignored))
+    if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder) && !fs::is_empty(asked.folder))
         throw Error(Blame::usage, "folder '", asked.folder, "' holds files; name another one, or add --force");
 }
 
