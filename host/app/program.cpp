@@ -58,8 +58,10 @@ int run_program(int argc, char** argv) {
         open_missing_streams();
         keep_stdout();
         help_width = std::min<std::size_t>(help_width, page_width(100));
-        device::use_own_cache();
-        device::pin_threads();
+        if (argc < 2 || std::strcmp(argv[1], "capture") != 0) {  // whose program has the settings of its user
+            device::use_own_cache();
+            device::pin_threads();
+        }
         const int status = run_command_line(argc, argv);
         require_printed();
         return status;

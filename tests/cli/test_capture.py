@@ -62,6 +62,15 @@ class Capture(lab.LabTest):
         self.assertEqual(done.stdout.split()[:2], plain.stdout.split()[:2])
         self.assertEqual(len(done.stdout.splitlines()), len(plain.stdout.splitlines()))
 
+    def test_the_programs_environment_is_its_own(self):
+        environment = self.environment()
+        for name in ("CUDA_CACHE_PATH", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT"):  # other commands set the first two
+            environment.pop(name, None)
+        show = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+        own, captured = (json.loads(text) for text in (subprocess.run(show, env=environment, capture_output=True).stdout,
+                                                       self.lab("capture", "--", *show, env=environment, status=3)[0]))
+        self.assertEqual({name for name in own | captured if own.get(name) != captured.get(name)}, {"OPENCL_LAYERS", "CLLAB_CAPTURE_BOARD"})
+
     def test_without_times_it_counts(self):
         _, lines = self.lines("--no-times")
         self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
@@ -183,7 +192,7 @@ class Capture(lab.LabTest):
         self.assertIn("options -DUNUSED=1", self.block("scale"))
         subprocess.run([PROGRAM, "save"], env=self.environment(), cwd=self.folder, check=True)
         done = self.proved("load")
-        self.assertIn("a binary: it runs on this device and driver only", words(done.stderr))
+        self.assertRegex(words(done.stderr), r"scale\.bin # launch \d+.*; a binary .*a binary runs on this device and driver only; if it is from a cache")
         self.lab("run", self.folder / "kept" / "scale.bin", "--max-time", "5", "--no-dumps")
 
     def test_what_a_crash_or_an_interrupt_left_is_there(self):
@@ -227,7 +236,10 @@ class Capture(lab.LabTest):
         script.write_text("import numpy, pyopencl as cl, pyopencl.array as ca\n"
                           "q = cl.CommandQueue(cl.create_some_context(interactive=False))\n"
                           "a = ca.arange(q, 1000, dtype=numpy.float32)\nprint((2 * a + a).get().sum())\n")
-        out, err = self.lab("capture", "-k", "*", "-o", "kept", "--", "/usr/bin/python3", script, env=self.environment(PYOPENCL_NO_CACHE="1", PYOPENCL_CTX="0"))
+        environment = self.environment(PYOPENCL_CTX="0")
+        # Its binaries are in PyOpenCL's cache then.
+        subprocess.run(["/usr/bin/python3", script], env=environment, capture_output=True, check=True)
+        out, err = self.lab("capture", "-k", "*", "-o", "kept", "--", "/usr/bin/python3", script, env=environment)
         self.assertEqual(out, "1498500.0\n")
         files = sorted((self.folder / "kept").glob("*.cl"))
         self.assertTrue(files, err)

@@ -188,7 +188,9 @@ class Capture(LabTest):
             self.skipTest("python3-pyopencl is not installed")
         text = (SOURCE / "host" / "capture" / "README.md").read_text().split("\n## ")[1]
         (self.folder / "cubes.py").write_text(re.search(r"^```python\n(.*?)^```$", text, re.M | re.S)[1])
-        env = self.environment(PATH=f"{pathlib.Path(CLLAB).parent}:/usr/bin:{os.environ['PATH']}", PYOPENCL_CTX="Portable", PYOPENCL_NO_CACHE="1")
+        env = self.environment(PATH=f"{pathlib.Path(CLLAB).parent}:/usr/bin:{os.environ['PATH']}", PYOPENCL_CTX="Portable")
+        # Who asks where the time goes has run the program before.
+        subprocess.run(["/usr/bin/python3", "cubes.py"], cwd=self.folder, env=env, check=True, capture_output=True)
         lines = re.findall(r"^ {4}\$ (.*)$", text, re.M)
         self.assertEqual(len(lines), 3)
         done = [subprocess.run(["bash", "-c", line], cwd=self.folder, env=env, capture_output=True, text=True) for line in lines]

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Kernels of real packages, captured, proved, and compiled for other devices. Takes an hour; no part of the regression.
 
-    tests/trial/capture.py --out FOLDER [--only NAME]...     # CLLAB names the program; build/cllab unless set
+    tests/trial/capture.py --out FOLDER [--only NAME]... [--no-isa]     # CLLAB names the program; build/cllab unless set
 
 Makes a virtual environment with the packages below, in the versions that stand there, and runs a program of each: by itself, and under
-`cllab capture -k '*'`. Then each kernel file that was written is run, and must be proved by what the program itself got; `cllab isa` must
-find the registers of each file with text or SPIR-V for three targets. Programs of Debian (clpeak, CLBlast's tests, darktable) take part
+`cllab capture -k '*'`. Then each kernel file that was written is run, and must be proved by what the program itself got. When all programs
+are through, `cllab isa` must find the registers of each file with text or SPIR-V for three targets; --no-isa leaves that out. Programs of Debian (clpeak, CLBlast's tests, darktable) take part
 where they are installed. OCL_ICD_VENDORS chooses the driver.
 
 The table has, per program: kernels that it launched; those with a file; those whose launch changed something; those proved at the first
-run; files with text or SPIR-V; those with registers on each target. Each miss stands below with its reason.
+run; files with text or SPIR-V; those with registers on each target. Each miss stands below with its reason. FOLDER/results.jsonl gets
+a line when a program is through, with the load of the machine. What has a line there is not run again.
 
 `own-times`: a program that sums its launches' times by its own events, with and without the layer in turns: the counts, the sum of times
 over the program's own, and wall time over that without the layer.
@@ -25,11 +26,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLLAB = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
 PACKAGES = ["pyopencl==2026.1.4", "mako==1.4.3", "loopy==2025.2", "tinygrad==0.14.0", "pyvkfft==2025.1.1", "silx==3.1.3", "pyrqa==8.1.0",
-            "pyclesperanto-prototype==0.24.6", "tifffile==2026.3.3"]
+            "pyclesperanto-prototype==0.24.6", "opencv-python-headless==4.10.0.84", "tifffile==2026.3.3"]
 TARGETS = ["gfx900", "gfx1100", "sm_90"]
 
 HEAD = "import numpy as np\nimport pyopencl as cl\nimport pyopencl.array as ca\nctx = cl.create_some_context(interactive=False)\nq = cl.CommandQueue(ctx)\n" \
@@ -115,6 +117,23 @@ image = cle.push(np.random.default_rng(1).random((128, 128)).astype(np.float32))
 labels = cle.voronoi_otsu_labeling(image, spot_sigma=3, outline_sigma=1)
 print(cle.pull(labels).max(), cle.sum_of_all_pixels(cle.gaussian_blur(image, sigma_x=2, sigma_y=2)), cle.pull(cle.top_hat_box(image, radius_x=3, radius_y=3)).mean(), cle.pull(cle.rotate(image, angle_around_z_in_degrees=30)).mean())
 """,
+    "opencv-python-headless": """
+import cv2, numpy as np
+cv2.ocl.setUseOpenCL(True)
+assert cv2.ocl.useOpenCL()
+rng = np.random.default_rng(1)
+image = cv2.UMat(rng.integers(0, 256, (480, 640, 3), dtype=np.uint8))
+grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+soft = cv2.GaussianBlur(grey, (5, 5), 1.2)
+f = cv2.UMat(rng.random((256, 256), np.float32))
+for result in (cv2.Canny(soft, 40, 120), cv2.bilateralFilter(grey, 7, 30, 30), cv2.resize(image, (320, 240)), cv2.medianBlur(grey, 5), cv2.equalizeHist(grey),
+               cv2.cornerHarris(soft, 2, 3, 0.04), cv2.warpAffine(image, np.float32([[0.9, 0.1, 5], [-0.1, 0.9, 3]]), (640, 480)), cv2.integral(grey),
+               cv2.matchTemplate(grey, cv2.UMat(grey.get()[100:116, 100:116].copy()), cv2.TM_CCOEFF_NORMED), cv2.dilate(grey, np.ones((3, 3), np.uint8)),
+               cv2.Laplacian(grey, cv2.CV_32F), cv2.dft(f), cv2.gemm(f, f, 1.0, None, 0.0), cv2.threshold(grey, 100, 255, cv2.THRESH_BINARY)[1],
+               cv2.calcOpticalFlowFarneback(soft, cv2.UMat(np.roll(soft.get(), 2, 1)), None, 0.5, 2, 9, 2, 5, 1.1, 0)):
+    print(result.get().mean())
+print(cv2.sumElems(f)[0], cv2.norm(f), cv2.minMaxLoc(f)[0])
+""",
 }
 OWN_TIMES = HEAD + """
 import sys, time
@@ -124,7 +143,7 @@ x = ca.to_device(q, np.ones(1 << 14, np.float32))
 knl(q, x.shape, None, x.data, np.int32(1)).wait()  # compiles
 ns, begin = 0, time.monotonic()
 for i in range(int(sys.argv[1])):
-    e = knl(q, x.shape, None, x.data, np.int32(300)); e.wait(); ns += e.profile.end - e.profile.start
+    e = knl(q, x.shape, None, x.data, np.int32(int(sys.argv[2]))); e.wait(); ns += e.profile.end - e.profile.start
 print("own", int(sys.argv[1]), ns, time.monotonic() - begin)
 """
 # These bring two OpenCL loaders, of which the one that launches is never asked to load layers: both get the system's.
@@ -157,7 +176,7 @@ tifffile.imwrite(sys.argv[1], raw, photometric=32803, extratags=[(*tag, True) fo
 DARKTABLE = """cd /usr/share/darktable/kernels && rm -rf "$0/cache" "$0/out.png" &&
 exec darktable-cli "$0/raw.dng" "$0/out.png" --core --configdir "$0/config" --cachedir "$0/cache" --conf opencl=TRUE"""
 
-ENVIRONMENT = os.environ | {"PYOPENCL_NO_CACHE": "1", "PYOPENCL_CTX": "0"}
+ENVIRONMENT = os.environ | {"PYOPENCL_NO_CACHE": "1", "PYOPENCL_CTX": "0", "OPENCV_OPENCL_CACHE_ENABLE": "0", "OPENCV_OPENCL_DEVICE": "::0"}
 
 
 def darktable(out, python):
@@ -232,12 +251,18 @@ def registers(file, out):
     done = run([CLLAB, "isa", file, *(word for target in TARGETS for word in ("--target", target)), "--json", record])
     found = dict.fromkeys(TARGETS, done.stderr.strip()[-200:])
     for line in lines_of(record):
-        found[line["target"]] = line.get("figures", {}).get("registers", {}).get("value", line.get("reason", line["status"])[:200])
+        figure = line.get("figures", {}).get("registers", {})
+        found[line["target"]] = figure.get("value", line.get("reason", figure.get("enough", line["status"]))[:200])
     return found
 
 
-def trial(name, command, out, seconds):
-    """Row and misses of one program."""
+def kernel_files(name, out):
+    folder = out / name.replace(" ", "-")
+    return [file for ending in (".cl", ".spv", ".bin") for file in sorted(folder.glob("*" + ending)) if file.name.count(".") == 1]
+
+
+def proofs(name, command, out, seconds):
+    """Columns and misses of one program: what was captured and proved."""
     folder = out / name.replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     environment = ENVIRONMENT | ONE_LOADER.get(name, {})
@@ -253,16 +278,19 @@ def trial(name, command, out, seconds):
         if "is not kept" in line:
             misses.append(("(no file)", line))
     unchanged = {line["file"] for line in lines_of(seen) if line.get("changed") is False}
-    for file in sorted(folder.glob("*.cl")) + sorted(folder.glob("*.spv")) + sorted(folder.glob("*.bin")):
-        if file.name.count(".") > 1:
-            continue
+    for file in kernel_files(name, out):
         changed = file.name not in unchanged
-        row["files"] += 1
-        row["changed"] += changed
         why = proved(file, out, seconds)
-        row["proved"] += changed and not why
+        row += collections.Counter(files=1, changed=changed, proved=changed and not why)
         if why:
             misses.append((file.name, why))
+    return row, misses
+
+
+def isa(name, out):
+    """Columns and misses of one program: registers for devices that are not there."""
+    row, misses = collections.Counter(), []
+    for file in kernel_files(name, out):
         if file.suffix == ".bin":
             continue
         row["text"] += 1
@@ -273,11 +301,11 @@ def trial(name, command, out, seconds):
     return row, misses
 
 
-def own_times(python, out, rounds=21, launches=500):
+def own_times(python, out, launches, iterations, rounds=21):
     """A line about counts and times, and one about wall time."""
     script = out / "trial_own_times.py"
     script.write_text(OWN_TIMES)
-    command, seen = [python, script, launches], out / "own_times.jsonl"
+    command, seen = [python, script, launches, iterations], out / "own_times.jsonl"
     ratios = []
     for i in range(rounds):
         walls = {}
@@ -285,38 +313,58 @@ def own_times(python, out, rounds=21, launches=500):
             layer = [CLLAB, "capture", "--json", seen, "--force", "--"] if with_layer else []
             done = run([*layer, *command], env=ENVIRONMENT)
             count, ns, walls[with_layer] = map(float, re.search(r"^own (\S+) (\S+) (\S+)", done.stdout, re.M).groups())
+            if with_layer:
+                rows = [line for line in lines_of(seen) if line.get("kernel") == "spin"]
+                counted, seconds = (sum(row[key] for row in rows) for key in ("count", "seconds"))
         ratios.append(walls[True] / walls[False])
-    done = run([CLLAB, "capture", "--json", seen, "--force", "--", *command], env=ENVIRONMENT)
-    count, ns = map(float, re.search(r"^own (\S+) (\S+)", done.stdout, re.M).groups())
-    rows = [line for line in lines_of(seen) if line.get("kernel") == "spin"]
-    yield f"own times: {count + 1:.0f} launches, counted {sum(row['count'] for row in rows)}; times {sum(row['seconds'] for row in rows) / (ns * 1e-9):.4f} of the program's own, mean {ns / count * 1e-3:.0f} us"
+    yield f"own times: {launches + 1} launches, counted {counted}; times {seconds / (ns * 1e-9):.4f} of the program's own, mean {ns / count * 1e-3:.0f} us"
     low, median, high = (sorted(ratios)[i] for i in (rounds // 4, rounds // 2, rounds * 3 // 4))
     yield f"wall time of the launches: {median:.3f} of that without the layer (quartiles {low:.3f} and {high:.3f}, {rounds} rounds in turns, load {os.getloadavg()[1]:.1f})"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="for the environment, the scripts and what was captured")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="for the environment, the scripts, what was captured, and the results")
     parser.add_argument("--only", action="append", help="a program; repeats")
+    parser.add_argument("--no-isa", action="store_true", help="leaves out the registers")
     parser.add_argument("--seconds", type=float, default=120, help="for the run of a kernel file; default 120")
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    total, all_misses = collections.Counter(), []
-    columns = ["kernels", "files", "changed", "proved", "text", *TARGETS]
-    print(f"{'program':24}", *(f"{column:>8}" for column in columns))
+    results = out / "results.jsonl"
     python = install(out, arguments.only)
-    for name, command in programs(out, python, arguments.only):
-        row, misses = trial(name, command, out, arguments.seconds)
+    commands = dict(programs(out, python, arguments.only))
+
+    def once(part, name, act):
+        if any((line["part"], line["program"]) == (part, name) for line in lines_of(results)):
+            return
+        begin = time.monotonic()
+        row, misses = act()
+        with results.open("a") as to:
+            print(json.dumps({"part": part, "program": name, "row": row, "misses": misses, "seconds": round(time.monotonic() - begin),
+                              "load": os.getloadavg()[2]}), file=to)
+    for name, command in commands.items():
+        once("proofs", name, lambda: proofs(name, command, out, arguments.seconds))
+    for name in () if arguments.no_isa else commands:
+        once("isa", name, lambda: isa(name, out))
+
+    total, all_misses = collections.Counter(), []
+    columns = ["kernels", "files", "changed", "proved", *([] if arguments.no_isa else ["text", *TARGETS])]
+    print(f"{'program':24}", *(f"{column:>8}" for column in columns))
+    for name in commands:
+        lines = [line for line in lines_of(results) if line["program"] == name]
+        row = sum((collections.Counter(line["row"]) for line in lines), collections.Counter())
         total += row
-        all_misses += [(name, *miss) for miss in misses]
-        print(f"{name:24}", *(f"{row[column]:8}" for column in columns), flush=True)
+        all_misses += [(name, *miss) for line in lines for miss in line["misses"]]
+        print(f"{name:24}", *(f"{row[column]:8}" for column in columns))
     print(f"{'all':24}", *(f"{total[column]:8}" for column in columns))
     for miss in all_misses:
         print("  " + "  ".join(miss))
-    for line in own_times(python, out) if not arguments.only or "own-times" in arguments.only else ():
-        print(line)
-    return 0 if total["proved"] >= 0.95 * total["changed"] and all(total[target] >= 0.95 * total["text"] for target in TARGETS) else 1
+    for launches, iterations in ((500, 300), (5000, 5)) if not arguments.only or "own-times" in arguments.only else ():
+        for line in own_times(python, out, launches, iterations):
+            print(line, flush=True)
+    columns_that_count = {"proved": "changed"} | ({} if arguments.no_isa else dict.fromkeys(TARGETS, "text"))
+    return 0 if all(total[column] >= 0.95 * total[of] for column, of in columns_that_count.items()) else 1
 
 
 if __name__ == "__main__":

@@ -28,8 +28,7 @@ std::string not_loaded(const capture::Observed& program) {
     if (program.loader.empty() && program.drivers.empty())
         return "the program called no OpenCL: no process of it was seen with an OpenCL library";
     if (program.loader.empty())
-        return "the program has an OpenCL loader linked into it statically, and that one loads no layers; its driver "
-               "is " +
+        return "an OpenCL loader linked into it statically loads no layers; the program's driver is " +
                program.drivers + "; link it with libOpenCL.so";
     return "the program's OpenCL loader " + program.loader +
            " did not load the layer: the program called no OpenCL, or the loader loads no layers; ocl-icd from 2.3.0 "
@@ -84,8 +83,10 @@ void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {
                                       file["launch"].dump(),
                                       file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
                                       file["changed"] ? "" : "; it left all that it was given as it was",
-                                      file["has_text"] ? "" : "; a binary: it runs on this device and driver only"))
+                                      file["has_text"] ? "" : "; a binary"))
                   << '\n';
+    if (std::ranges::any_of(files, [](const Json& file) { return !file["has_text"]; }))
+        say("a binary runs on this device and driver only; if it is from a cache of the program, turn that off");
     if (files.empty() && !asked.kernels.empty())
         say("no launch of a kernel " + join(asked.kernels, ", ") + " was kept; the table has the kernels' names");
 }
@@ -95,9 +96,7 @@ int run_capture(const CaptureOptions& asked) {
     if (!asked.timeline.empty()) outputs.writes(asked.timeline, "--trace", Outputs::Kind::whole);
     const inspect::TempFolder folder;
     outputs.open();
-    std::error_code trouble;
-    if (!asked.folder.empty() && !fs::create_directories(asked.folder, trouble) && trouble)
-        throw Error(Blame::environment, "folder '", asked.folder, "' cannot be made: ", trouble.message());
+    if (!asked.folder.empty()) fs::create_directories(asked.folder);
     const auto path = folder.path() / "board", timeline = folder.path() / "timeline";
     auto* board = capture::map_board(path, true);
     if (!board) throw Error(Blame::environment, "'", path.string(), "' cannot be written: ", std::strerror(errno));
@@ -112,6 +111,9 @@ int run_capture(const CaptureOptions& asked) {
     if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
     ::setenv("CLLAB_CAPTURE_BOARD", path.c_str(), 1);
+    // Packages that would launch binaries of their caches, which have no text.
+    for (const auto& [name, off] : {std::pair("PYOPENCL_NO_CACHE", "1"), std::pair("OPENCV_OPENCL_CACHE_ENABLE", "0")})
+        if (!asked.kernels.empty()) ::setenv(name, off, 0);
     const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);
     if (program.signal) say(concat("the program was ended by signal ", program.signal, "; what it did before is here"));
     const auto launches = capture::rows_on(*board, "kernel"), others = capture::rows_on(*board, "what");
@@ -153,9 +155,7 @@ void check(CaptureOptions& asked) {
         throw Error(Blame::usage, "`cllab capture` takes a program behind --, as in cllab capture -- python3 app.py");
     if (asked.kernels.empty() != asked.folder.empty())
         throw Error(Blame::usage, "--kernel and --output go together: cllab capture -k 'scan*' -o scan -- PROGRAM");
-    std::error_code ignored;
-    if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder, ignored) &&
-        !fs::is_empty(asked.folder, ignored))
+    if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder) && !fs::is_empty(asked.folder))
         throw Error(Blame::usage, "folder '", asked.folder, "' holds files; name another one, or add --force");
 }
 
