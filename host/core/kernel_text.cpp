@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <regex>
 #include <set>
 #include <utility>
 
@@ -356,29 +355,6 @@ private:
 };
 
 }  // namespace
-
-std::map<std::string, std::string> samplers_at_whole_coordinates(std::string_view text, const std::string& kernel) {
-    static const std::regex read(R"(\bread_image(?:f|h|i|ui)\s*\(\s*\w+\s*,\s*(\w+)\s*,\s*)"),
-        whole(R"(\(\s*u?int[24]?\s*\)[^]*|convert_u?int[^]*|(\w+)\s*\)[^]*)");
-    const auto code = without_comments(text);
-    std::map<std::string, std::string> out;
-    for (const auto& one : kernels_in(code)) {
-        if (one.name != kernel) continue;
-        const auto body = code.substr(one.body, one.end - one.body);
-        for (std::sregex_iterator at(body.begin(), body.end(), read), end; at != end; ++at) {
-            const auto behind = static_cast<std::size_t>(at->position() + at->length());
-            const auto coordinates = body.substr(behind, body.find(';', behind) - behind);
-            std::smatch found;
-            if (!std::regex_match(coordinates, found, whole)) continue;
-            const std::regex declared("\\bint[24]?\\b[^;()]*\\b" + found[1].str() + "\\b");
-            if (found[1].matched && !std::regex_search(body, declared)) continue;
-            const std::regex is("\\bsampler_t\\s+" + (*at)[1].str() + "\\s*=([^;]*);");
-            std::regex_search(code, found, is);
-            out.emplace((*at)[1], one_line(found[1].str()));
-        }
-    }
-    return out;
-}
 
 std::pair<std::string, std::string_view> family_parts(std::string_view text) {
     constexpr std::string_view begin = "\n/* family\n", end = "*/";

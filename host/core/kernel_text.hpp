@@ -2,6 +2,7 @@
 // take some of them out of it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -31,6 +32,12 @@ std::vector<KernelText> kernels_in(std::string_view text);
 /// The text with `instead` in the place of the bodies of these kernels. Lines keep their numbers, and directives within
 /// a body stay, but for pragmas: they may be about the lines behind them.
 std::string without_bodies(std::string_view text, const std::vector<KernelText>& kernels, std::string_view instead);
+
+/// What stands in the kernel's attribute reqd_work_group_size, with macros of the text and of `options` (-DX=64)
+/// replaced. 0: that is no number, nor a product of some, or a macro makes the kernel. Nothing where the kernel has no
+/// such attribute.
+std::optional<std::array<std::size_t, 3>> required_group_in(std::string_view text, const std::string& kernel,
+                                                            const std::vector<std::string>& options);
 
 /// The samplers through which the kernel reads images at coordinates that are whole numbers, as far as its text shows,
 /// with what the text says they are: "CLK_FILTER_LINEAR | CLK_ADDRESS_CLAMP"; nothing of an argument.

@@ -198,6 +198,9 @@ struct Compared {
     double a = 0, b = 0;  ///< in the launch
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
+    /// What one has alone is no infinite difference: a barrier beside thousands of instructions is none.
+    double weight() const { return only_one() ? as_of_one_alone : ratio(); }
+    static constexpr double as_of_one_alone = 4;
 };
 
 /// Says which share of the groups the counts may not stand for; empty if they stand for all.
@@ -281,7 +284,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
     };
     if (waves) compare("sectors of global memory", in_waves);
-    if (!waves) compare("different sectors of global memory", by_group);
+    if (!waves) compare("different sectors of the counted groups", by_group);
     // A transpose by rows and one by columns: the loads of one are as scattered as the stores of the other.
     if (!amounts.empty() && amounts.back().ratio() < little) {
         compare("sectors of loads", [&](const Counts& c) {
@@ -305,7 +308,14 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const std::string open =
         (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;
-    std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
+    const auto executed = [&](bool by_a) {
+        return sum_of(by_a ? a : b, [](const Counts& c) { return c.instructions; }).mean;
+    };
+    std::erase_if(amounts, [&](const Compared& x) {
+        constexpr double hardly = 0.01;
+        const double larger = std::max(x.a, x.b);
+        return larger <= 0 || x.ratio() < little || (x.only_one() && larger < hardly * executed(x.a > x.b));
+    });
     if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;
     if (amounts.empty()) {
         const bool apart = std::max(as_long, 1 / as_long) >= little;
@@ -315,7 +325,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                       : ".") +
                open;
     }
-    std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);
+    std::ranges::stable_sort(amounts, std::greater(), &Compared::weight);
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;
     for (const auto& x : amounts) {

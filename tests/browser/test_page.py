@@ -103,7 +103,7 @@ class Page(BrowserTest):
     def ranked_records(self):
         """Three kernels, the fastest in the middle, one unsupported; and what limits two of them."""
         maker = made.Maker()
-        argv = ["cllab", "run", "pitch_*", "--device", "cpu", "--json", "r.jsonl", "--axis", "width=4096", "--max-time=0.1"]
+        argv = ["cllab", "run", "pitch_*", "--device", "cpu", "--json", "r.jsonl", "-a", "width=4096", "--max-time=0.1"]
         records = [maker.record("pitch", variant, seconds, point={"width": 4096}, argv=argv) for variant, seconds in (("loop", 3e-4), ("wide", 1e-4), ("roi", 2e-4))]
         records[0]["argv"] = ["cllab", "why", "it's.cl", "--json=w.jsonl", "--force"]
         records[1]["code"] |= {"registers": 24, "loop": {"instructions": 26}}

@@ -73,6 +73,19 @@ class IsaFiles(LabTest):
                 self.assertRegex(pages["t_takes"], rf"occupancy .* = {waves}")
                 self.assertRegex(pages["t_large"], "occupancy none: no such device launches a work-group of 2048")
 
+    def test_ptxas_knows_the_group_that_a_kernel_requires(self):
+        """clang leaves it out of PTX; without it a group of 1024 had registers that no group of 1024 can have."""
+        self.need("sm_80")
+        kernel = "kernel __attribute__((reqd_work_group_size({}, 1, 1))) void {}(global float* d) {{ d[get_global_id(0)] += 1; }}\n"
+        file = self.write("#define TWICE (2 * WIDE)\n" + kernel.format("1024", "a") + kernel.format("TWICE", "b") + kernel.format("WIDE + 1", "c") +
+                          kernel.format("1024", "d").replace("__attribute__((reqd_work_group_size(1024, 1, 1)))", "") + "// reqd_work_group_size(8, 1, 1)\n")
+        said = self.isa(file, "sm_80", "--build-options=-DWIDE=64", "--dumps", "d")[1]
+        groups = {kernel: re.findall(r"(?m)^\.reqntid (.*)$", (self.folder / f"d/sm_80/t_{kernel}/program.ptx").read_text().split(f".entry {kernel}(")[1].split("{")[0])
+                  for kernel in "abcd"}
+        self.assertEqual(groups, {"a": ["1024, 1, 1"], "b": ["128, 1, 1"], "c": [], "d": []})
+        self.assertIn("the size of the groups that 'c' may require was not read", said)
+        self.assertNotIn("'d' may require", said)
+
     def test_private_memory_says_whose_it_is(self):
         file = self.write("kernel void k(global int* d, int n) { int a[64]; for (int i = 0; i < 64; ++i) a[i] = d[i]; d[0] = a[n]; }\n")
         for target, unit in {"gfx900": "work-item", "tgllp": "hardware thread"}.items():

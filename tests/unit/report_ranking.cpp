@@ -205,6 +205,12 @@ BOOST_AUTO_TEST_CASE(rows_without_their_cores_are_told_apart_by_more_than_that_c
     BOOST_TEST(has(page, "other processes took 46 % of the cores, which can make a factor of 3.2"), page);
     BOOST_TEST(has(page, "`cllab run pitch_loop --vs pitch_wide --device 1:0` decides."), page);
     BOOST_TEST(said({wide, other}) == (std::vector<std::string>{"wide fastest", "short8 slower"}));
+    // At another size another one may win.
+    for (auto* r : {&wide, &loop, &other}) {
+        r->point = {{"width", "64"}, {"pitch", "2"}};
+        r->argv = {"cllab", "run", "pitch_*", "-a", "width=64"};
+    }
+    BOOST_TEST(has(table({wide, loop, other}), "`cllab run pitch_loop --vs pitch_wide --axis width=64 --device 1:0`"));
 }
 
 BOOST_AUTO_TEST_CASE(a_table_ends_with_the_fastest_the_next_and_what_differs_with_the_sign_of_the_times) {

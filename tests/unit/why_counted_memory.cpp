@@ -135,12 +135,16 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
                "Counted: 4.5 times the sectors of global memory in rows against tile; both ask for as many bytes.");
     b.barriers = each(1);
     BOOST_TEST(difference(a, b) ==
-               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as "
+               "Counted: 4.5 times the sectors of global memory in rows, and barriers only in tile; both ask for as "
                "many bytes.");
     // A CPU has no waves: what counts is what a group touches.
     BOOST_TEST(explain::difference({&a, 1}, {&b, 1}, 1, false) ==
-               "Counted: barriers only in tile, and 4.5 times the different sectors of global memory in rows; both ask "
-               "for as many bytes.");
+               "Counted: 4.5 times the different sectors of the counted groups in rows, and barriers only in tile; "
+               "both ask for as many bytes.");
+    // A barrier beside a thousand instructions.
+    auto long_one = b;
+    long_one.instructions = each(1000);
+    BOOST_TEST(!says(difference(a, long_one), "barriers"));
     // As many operations, one behind the other.
     auto chained = a;
     chained.id = "chained";

@@ -76,23 +76,6 @@ model::Introspection kernels_of(const std::string& text, const std::vector<const
     return out;
 }
 
-/// The group that a kernel's attribute asks for, where numbers say it: clang leaves it out of PTX. Else `otherwise`.
-model::Extent group_of(const std::string& text, const std::string& entry, const model::Extent& otherwise) {
-    static const std::regex attribute(
-        "reqd_work_group_size\\s*\\(\\s*([0-9]+)\\s*,\\s*([0-9]+)\\s*,\\s*([0-9]+)\\s*\\)");
-    const auto plain = without_comments(text);
-    const auto kernels = kernels_in(plain);
-    const auto kernel = std::ranges::find(kernels, entry, &KernelText::name);
-    if (kernel == kernels.end()) return otherwise;
-    const auto before = plain.find_last_of(";}", kernel->body);
-    const auto begin = before == plain.npos ? 0 : before + 1;
-    const auto head = plain.substr(begin, kernel->body - begin);
-    std::smatch said;
-    if (!std::regex_search(head, said, attribute)) return otherwise;
-    const auto number = [&](std::size_t i) { return static_cast<std::size_t>(inspect::number_at(said[i].str(), 0)); };
-    return {number(1), number(2), number(3)};
-}
-
 /// The file that has the kernel, and the line of its name; 1 where a macro or a header has it.
 void name_place(const model::Cell& cell, const run::KernelSource& source, const std::string& entry, CellCode& out) {
     const auto& own = cell.variant->own;
@@ -128,7 +111,9 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
             "the compiler for ", target,
             is_spirv(*program) ? " takes no SPIR-V; that for Intel's does" : " takes no compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto group = group_of(source.text, entry, setup.local);
+    const auto required = required_group_in(source.text, entry, split(options, ' '));  // clang leaves it out of PTX
+    const auto group =
+        required && (*required)[0] > 0 ? model::Extent((*required)[0], (*required)[1], (*required)[2]) : setup.local;
     out.options = options;
     if (group.dims > 0) out.group = {group.size[0], group.size[1], group.size[2]};
     const inspect::LaunchSize launch{group, setup.global, static_cast<std::int64_t>(model::local_bytes_of(setup))};

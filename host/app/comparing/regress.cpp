@@ -245,6 +245,7 @@ private:
 
     /// What was seen in one process holds for the cell.
     static void fail(Item& item, const Versus::Failure& failure) {
+        item.out.today = 0;  // a wrong kernel has no time
         if (failure.status == model::Status::ok)
             return item.end(CellChange::other_results,
                             "today's text gives other results than the baseline's: " + failure.reason);

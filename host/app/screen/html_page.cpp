@@ -294,7 +294,7 @@ std::optional<Line> line_of(const Strings& argv) {
         return std::nullopt;
     }
     if (names_build_options(options.versus) || !options.replay.empty() || options.watch) return std::nullopt;
-    Line out{without({argv.begin() + (argv[1] == "run" ? 2 : 1), argv.end()}, {"--vs", "--axis"}), {}};
+    Line out{without({argv.begin() + (argv[1] == "run" ? 2 : 1), argv.end()}, {"--vs", "--axis", "-a"}), {}};
     for (const auto& [axis, values] : options.axes) out.axes.insert(axis);
     std::erase_if(out.kept, [&](const std::string& word) {
         return std::ranges::find(options.patterns, word) != options.patterns.end();

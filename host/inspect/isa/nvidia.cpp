@@ -9,6 +9,7 @@
 
 #include "core/embedded.hpp"
 #include "core/grouped.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "inspect/binary/nvidia.hpp"
@@ -205,6 +206,23 @@ bool replace_printf(std::string& ptx) {
     return true;
 }
 
+/// The groups that kernels require, which clang leaves out of PTX: ptxas keeps to the registers that a group has.
+void require_groups(OfflineCode& code, const std::string& source, const std::vector<std::string>& options) {
+    if (source.find("reqd_work_group_size") == source.npos) return;
+    for (auto at = code.binary.find(".entry"); at != code.binary.npos; at = code.binary.find(".entry", at + 1)) {
+        const auto body = code.binary.find('{', at);
+        const std::string entry{ptx_function_name(std::string_view(code.binary).substr(at + 6))};
+        const auto group = required_group_in(source, entry, options);
+        if (!group || body == code.binary.npos || required_group(code.binary, entry) > 0) continue;
+        if ((*group)[0] * (*group)[1] * (*group)[2] > 0)
+            code.binary.insert(body, concat(".reqntid ", (*group)[0], ", ", (*group)[1], ", ", (*group)[2], "\n"));
+        else
+            code.notes.push_back("the size of the groups that '" + entry +
+                                 "' may require was not read from the text, so its registers and spills may be others; "
+                                 "write numbers, or macros that are numbers");
+    }
+}
+
 OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
                         std::chrono::milliseconds limit, const ChosenCompiler& by) {
     const auto compiler = clang(by);
@@ -229,6 +247,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         code = run();
         replace_samplers(code.binary);
     }
+    require_groups(code, source, options);
     if (replace_printf(code.binary))
         code.notes.emplace_back("printf is a call of the driver's vprintf, whose registers are not in the code");
     if (source.find("native_") != source.npos && (code.binary.find(".approx.f32") != std::string::npos ||

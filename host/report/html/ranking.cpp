@@ -289,6 +289,8 @@ public:
 
     double height() const { return y_ + picture_margin; }
     const std::string& body() const { return body_; }
+    bool has_bars() const { return has_bars_; }
+    bool has_points() const { return has_points_; }
 
 private:
     double at(const TimeAxis& axis, double seconds) const { return left_ + (right_ - left_) * axis.at(seconds); }
@@ -298,6 +300,7 @@ private:
         const double middle = y_ + row_height / 2, end = at(axis, time.median);
         put(R"(<text class="name" x="{}" y="{}" text-anchor="end">{}</text>)", number(left_ - 8), number(middle + 4),
             text(shortened(cell.record->id)));
+        (axis.scale.logarithmic ? has_points_ : has_bars_) = true;
         if (axis.scale.logarithmic)
             put(R"(<circle class="{}" cx="{}" cy="{}" r="6"/>)", style_of(cell.rank), number(end), number(middle));
         else
@@ -340,6 +343,7 @@ private:
 
     const Context& context_;
     std::string body_;
+    bool has_bars_ = false, has_points_ = false;
     double y_ = picture_margin, left_ = 0, right_ = 0, tags_ = 0;  ///< where bars begin and end, and values end
 };
 
@@ -355,7 +359,9 @@ void write_ranked(std::ostream& out, const Page& page) {
     if (parts.size() > most_parts)
         picture.sentence(std::to_string(parts.size() - most_parts) + " more points are not shown", "note");
     if (!parts.empty())
-        picture.sentence("Median time with its 95 % interval. Bars begin at zero; points lie on a logarithmic scale.",
+        picture.sentence(std::string("Median time with its 95 % interval.") +
+                             (picture.has_bars() ? " Bars begin at zero." : "") +
+                             (picture.has_points() ? " Points lie on a logarithmic scale." : ""),
                          "note");
     if (c.grid.apart) picture.sentence(apart_note, "note");
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",

@@ -46,7 +46,7 @@ std::string cores_line(const model::Comparison& c) {
     const bool alike = std::min(l, r) >= model::nearly_all_cores * std::max(l, r);
     return "  others had cores: " + c.left + " got " + percent(l) + " of those it could use, " + c.right + " " +
            percent(r) +
-           (alike ? "; the comparison is of kernels beside other work\n"
+           (alike || !c.judgement.ratio.covered() ? "; the comparison is of kernels beside other work\n"
                   : "; the interval allows for the effect on the ratio\n");
 }
 

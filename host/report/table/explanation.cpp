@@ -146,8 +146,9 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     std::string heading = format_seconds(time.median);
     if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
     const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
-    const std::string next = e.limit == Limit::unexplained ? "; `cllab isa " + pattern_of(record) + " --hot --device " +
-                                                                 record.device.selector + "` shows the code that runs"
+    const std::string next = e.limit == Limit::unexplained ? "; `cllab isa " + pattern_of(record) + axes_of(record) +
+                                                                 " --hot --device " + record.device.selector +
+                                                                 "` shows the code that runs"
                                                            : "";
     out += next.empty() ? "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n"
                         : wrap_beside("  " + heading + "  ", limit_sentence(e, time) + next, style.text_width());

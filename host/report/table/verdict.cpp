@@ -67,9 +67,7 @@ std::string unit_of(const Amount& amount, const Record& r) {
 std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
     if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs") || word == "--watch"; }))
         return "the verdict of `--vs`";
-    std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a);
-    for (const auto& [axis, value] : where)
-        if (!value.empty()) out += " --axis " + axis + "=" + value;
+    std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a) + axes_of(a, where);
     return "`" + out + " --device " + a.device.selector + "`";
 }
 
@@ -221,6 +219,19 @@ std::string pattern_of(const Record& r) {
     const auto& file = r.build.source;
     const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(file); });
     return own && !file.empty() ? file + ":" + r.variant : r.id;
+}
+
+std::string axes_of(const Record& r, const model::PointValues& also) {
+    const auto is_given = [&](const std::string& axis) {
+        return std::ranges::any_of(r.argv, [&](const auto& word) {
+            return word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=");
+        });
+    };
+    std::string out;
+    for (const auto& [axis, value] : r.point)
+        if (!value.empty() && (is_given(axis) || std::ranges::count(also, axis, [](const auto& a) { return a.first; })))
+            out += " --axis " + axis + "=" + value;
+    return out;
 }
 
 std::string difference(const Record& faster, const Record& slower) {
