@@ -89,7 +89,7 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
         return out.leave_out("instruction issue", "how often the hot block runs is not known");
     auto bound = at_issue_rate(
         record, limits, executed.instructions, *rate,
-        ", as many as the code that was seen running has for the operations " + source_of(*record.counts));
+        ", by the instructions of the hot code for each operation, and the operations " + source_of(*record.counts));
     bound.low *= executed.seen;
     add_asked(record, std::move(bound), out);
 }

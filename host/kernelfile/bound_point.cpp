@@ -324,7 +324,7 @@ model::Extent Bound::extent(const model::Point& point, const Sizes& list, std::i
         const auto size = value(point, list.second[d]);
         if (size < least)
             refuse(list.second[d].place(), what, " size ", d, " is ", size, " ('", list.second[d].text(),
-                   "'); it is at least ", least);
+                   "'), and must be at least ", least);
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
             refuse(list.first, what, " is ", out.text(), ", more work-items than can be");

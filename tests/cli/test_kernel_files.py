@@ -118,7 +118,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
         records = self.check(text, *of_set, "--arg", "add:by=0")
         self.assertEqual([(r["variant"], r["status"], r["checked_by"]) for r in records], [("add", "ok", "expect unchanged"), ("set", "ok", "only itself")])
         for option, value, says in (("--arg", "sett:x=out:1", "there is no kernel 'sett' in 't.cl'; there are add, set"),
-                                    ("--arg", "set:y=1", "kernel 'set' has no argument 'y'"), ("--global", "set:0", "it is at least 1")):
+                                    ("--arg", "set:y=1", "kernel 'set' has no argument 'y'"), ("--global", "set:0", "must be at least 1")):
             _, err = self.lab("run", "t.cl", "--device", "cpu", option, value, status=2)
             self.assertIn(says, err)
 

@@ -320,7 +320,7 @@ class AnotherDevice(KernelFileTest):
         self.assertFalse(any(w.startswith("elsewhere") for w in record["warnings"]), record)
         out, _ = self.lab("run", "t.cl:turn", "--device", "cpu", "--check", "oclgrind", "-a", "n=256", "--arg", "dst=out:float:n", "--build-options", "-DTURN",
                           "--tolerance", "relative=1e-5")
-        self.assertRegex(out, r"t_turn in Oclgrind at n=256: no race, no access outside \(uninitialised values: Oclgrind cannot look for them here\); the results of '")
+        self.assertRegex(out, r"t_turn in Oclgrind at n=256: no race, no access outside \(uninitialised values: Oclgrind cannot look for them here\); the results are those of '")
 
     def test_what_oclgrind_cannot_do_is_its_limit_and_no_wrong_result(self):
         record, = self.devices("fence", "--check", "-a", "n=64")
@@ -420,7 +420,7 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
     def test_check_oclgrind_tells_results_too(self):
         self.write((PROOF / "devices.cl").read_text())
         out, _ = self.lab("run", "t.cl:good", "--device", "cpu", "--check", "oclgrind")
-        self.assertRegex(out, r"t_good in Oclgrind at n=16384: no race, no uninitialised value, no access outside; the results of '[^']+'")
+        self.assertRegex(out, r"t_good in Oclgrind at n=16384: no race, no uninitialised value, no access outside; the results are those of '[^']+'")
         out, _ = self.lab("run", "t.cl:border", "--device", "cpu", "--check", "oclgrind", "--build-options", "-DBORDER", status=1)
         self.assertRegex(out, r"other results than on '[^']+': dst\[\d+\] is \d+, on 'Oclgrind' 7777")
 

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_looking_more_than_once_costs_is_said_and_how_often_eac
     looked.cells[1].arrangements.push_back({});
     std::string text = printed(looked);
     std::replace(text.begin(), text.end(), '\n', ' ');
-    at(text, "(Holm's correction, shared out over up to 3");
+    at(text, "(Holm's correction; each cell is tested up to 3");
     const auto lines = report::regression_json(looked);
     at(lines[2], "\"looks\":2");
     at(lines[4], "\"looks\":3");

@@ -304,7 +304,12 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
     for (const auto& [said, kernels] : refusals)
         std::fprintf(stderr, "%s\n",
                      printable(first_few(kernels, 3, std::identity()) + said).c_str());
-    for (const auto& note : missing_registers(invocation.targets)) notes.push_back(note);
+    auto targets = invocation.targets;
+    std::erase_if(targets, [&](const auto& target) {  // a compiler that was named may bring what is missing
+        return std::ranges::any_of(codes,
+                                   [&](const auto& c) { return c.where.starts_with(target) && c.info.registers; });
+    });
+    for (const auto& note : missing_registers(targets)) notes.push_back(note);
     for (const auto& note : notes) say(note);
     return status;
 }

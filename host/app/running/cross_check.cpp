@@ -211,7 +211,7 @@ public:
                                                          : "no race, no access outside (uninitialised values: "
                                                            "Oclgrind cannot look for them here)");
         const auto name = cllab::quoted(device_.name);
-        if (seen.results == Agreement::Kind::agrees) return nothing + "; the results of " + name;
+        if (seen.results == Agreement::Kind::agrees) return nothing + "; the results are those of " + name;
         if (seen.results == Agreement::Kind::differs)
             return nothing + "; other results than on " + name + ": " + seen.about;
         return seen.about.empty() ? nothing : nothing + "; results not compared: " + seen.about;

@@ -145,7 +145,7 @@ std::string lead_of(const model::Regression& r) {
     lead += r.tested ? fmt::format(
                            "With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
                            r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),
-                           r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
+                           r.looks > 1 ? "; each cell is tested up to " + std::to_string(r.looks) + " times" : "")
                      : "No cell needed timing.";
     if (r.recorded)
         lead +=

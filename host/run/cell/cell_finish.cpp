@@ -211,9 +211,9 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                                            "the clock drifts or the device has other work");
     if (!model::had_its_cores(state.record))
         state.warn(Warning::few_cores,
-                   "other processes took more than a tenth of the cores that its threads could use, so it is ranked "
-                   "only where that cannot explain the difference (record: cores, waited); a quiet machine may be "
-                   "faster");
+                   "other processes took more than a tenth of the cores that its threads could use (record: cores, "
+                   "waited), so it is ranked only above and below times that are too far off for that to be the cause; "
+                   "on a quiet machine it may be faster");
     if (const char* layers = std::getenv("OPENCL_LAYERS"); layers && *layers)
         state.warn(Warning::layers, "OPENCL_LAYERS is set to '" + excerpt(layers) +
                                         "': a layer between the lab and the driver may slow launches; unset it");
