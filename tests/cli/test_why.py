@@ -229,7 +229,7 @@ class Why(LabTest):
     def test_what_nothing_explains_says_in_the_first_line_what_is_known_and_how_to_go_on(self):
         self.profile(FAST)
         page, _ = self.why()
-        self.assertRegex(page, r"not explained: 100 %; cllab has no bound for the rest; `cllab isa muladd_fma --hot --device \d:\d` shows")
+        self.assertRegex(page, r"not explained: 100 %; cllab has no bound for the rest; `cllab isa muladd_fma --axis items=65536 --hot --device \d:\d` shows")
 
     def test_two_kernels_end_with_what_they_execute_differently(self):
         self.profile(FAST)
