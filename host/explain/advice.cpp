@@ -284,16 +284,15 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
     };
     if (waves) compare("sectors of global memory", in_waves);
-    if (!waves) compare("different sectors of the counted groups", by_group);
+    // Of as many work-items: fewer of them have fewer neighbours to share sectors with.
+    if (!waves && a.front().counted_items == b.front().counted_items)
+        compare("different sectors of the counted groups", by_group);
     // A transpose by rows and one by columns: the loads of one are as scattered as the stores of the other.
-    if (!amounts.empty() && amounts.back().ratio() < little) {
-        compare("sectors of loads", [&](const Counts& c) {
-            return waves ? c.reads.sectors : Amount{sectors_of_item(c, &Footprint::read_sectors)};
-        });
-        compare("sectors of stores", [&](const Counts& c) {
-            return waves ? c.writes.sectors : Amount{sectors_of_item(c, &Footprint::written_sectors)};
-        });
+    if (amounts.empty() || amounts.back().ratio() < little) {
+        compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
+        compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
     }
+    compare("bytes of loads and stores", asked_amount);
     if (waves)
         compare("turns of local memory", [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
     if (std::max(longest(a), longest(b)) >= long_chain)

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(the_loop_that_does_the_work_is_found_in_the_function_of_the
     std::ifstream file(std::filesystem::path(record.dump) / "isa.txt");
     const std::string isa(std::istreambuf_iterator<char>(file), {});
     BOOST_TEST(isa.find("// hot: sampled, ") != std::string::npos);
-    BOOST_TEST(isa.find(" % of the samples, 0x") != std::string::npos);
+    BOOST_TEST(isa.find(" % of the kernel's samples, 0x") != std::string::npos);
     BOOST_TEST(isa.find("<_pocl_kernel_scratch_chain_workgroup>:") != std::string::npos);
 }
 

@@ -170,7 +170,8 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
                "for as many bytes.");
     const std::array kernels{a, a};
     BOOST_TEST(explain::difference(kernels, {&a, 1}, 1, true) ==
-               "Counted: 2 times the sectors of global memory in rows against rows.");
+               "Counted: 2 times the sectors of global memory in rows, and 2 times the bytes of loads and stores in "
+               "rows.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

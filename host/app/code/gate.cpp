@@ -118,8 +118,8 @@ private:
             less        ? "worse"
             : more == 0 ? "changed"
                         : verdict("loops", before, more),
-            less        ? fmt::format("an iteration does {:g} of {:g} {}: unrolled less", does, did,
-                               unit.empty() ? "instructions of work" : "bits of " + unit + "s")
+            less        ? fmt::format("an iteration does {:g} of {:g} {}: unrolled less, or less to do", does, did,
+                                      unit.empty() ? "instructions of work" : "bits of " + unit + "s")
             : more == 0 ? "other instructions"
                         : "",
             name, was["instructions"], is["instructions"]);

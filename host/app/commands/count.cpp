@@ -1,4 +1,6 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
+#include <algorithm>
+
 #include "app/commands/command_file.hpp"
 #include "app/processes/simulation.hpp"
 #include "count/simulated.hpp"
@@ -71,6 +73,8 @@ int run_count(const CountOptions& asked) {
     settings.wave = invocation.wave;
     catch_interrupts();
     choice.say_defaults();
+    if (std::ranges::any_of(cells, [](const auto& cell) { return !cell.variant->own; }))
+        say("kernels of families are counted in their form for GPUs; `cllab why` counts that of its device");
     outputs.open();
     std::vector<model::Counts> all;
     int status = 0;

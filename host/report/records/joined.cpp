@@ -24,7 +24,14 @@ void slim(model::Record& r) {
     r.rounds = std::vector<unsigned>();
     r.aside_rounds = std::vector<unsigned>();
     r.phases.clear();
-    r.argv = std::vector<std::string>();
+    // What a sentence's command needs of it: axes with one value. Others are told by the rows.
+    std::vector<std::string> axes;
+    for (const auto& word : r.argv)
+        for (const auto& [axis, value] : r.point)
+            if ((word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=")) &&
+                word.find_first_of(",:") == word.npos)
+                axes.push_back(word);
+    r.argv = std::move(axes);
     r.build = model::BuildInfo();
     r.code.origin.clear();
     r.run.driver_caches.clear();
