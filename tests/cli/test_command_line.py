@@ -27,7 +27,7 @@ MISTAKES = [
     (["run", "muladd_fma", "--timeout", "0"], ["--timeout"]),
     (["run", "muladd_fma", "--timeout", "soon"], ["soon", "--timeout"]),
     (["run", "muladd_fma", "--json"], ["--json"]),
-    (["run", "pitch_wide", "--vs", "pitch_*"], ["--vs", "one variant", "1 and "]),
+    (["run", "pitch_wide", "--vs", "pitch_*"], ["--vs", "one variant", "'pitch_wide', and --vs selects "]),
     (["run", "pitch_wide", "--vs", "pitch_wide"], ["--vs", "the same"]),
     (["run", "pitch_wide", "--vs", "best"], ["--vs best", "several variants", "1, 'pitch_wide'"]),
     (["run", "bandwidth_copy", "--vs", "muladd_fma", "--axis", "size=1Mi,2Mi"], ["--vs", "'bandwidth_copy' has 2", "'muladd_fma' 1"]),
