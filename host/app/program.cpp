@@ -58,7 +58,7 @@ int run_program(int argc, char** argv) {
         open_missing_streams();
         keep_stdout();
         help_width = std::min<std::size_t>(help_width, page_width(100));
-        if (argc < 2 || std::strcmp(argv[1], "capture") != 0) {  // whose program has the settings of its user
+        if (argc < 2 || std::strcmp(argv[1], "capture") != 0) {  // the captured program keeps its user's settings
             device::use_own_cache();
             device::pin_threads();
         }

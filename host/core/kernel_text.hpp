@@ -34,8 +34,8 @@ std::vector<KernelText> kernels_in(std::string_view text);
 std::string without_bodies(std::string_view text, const std::vector<KernelText>& kernels, std::string_view instead);
 
 /// What stands in the kernel's attribute reqd_work_group_size, with macros of the text and of `options` (-DX=64)
-/// replaced. 0: that is no number, nor a product of some, or a macro makes the kernel. Nothing where the kernel has no
-/// such attribute.
+/// replaced. 0: not known, since it is no product of numbers, an #if may choose it, or a macro makes the kernel.
+/// Nothing: the kernel has no such attribute.
 std::optional<std::array<std::size_t, 3>> required_group_in(std::string_view text, const std::string& kernel,
                                                             const std::vector<std::string>& options);
 

@@ -25,11 +25,13 @@ std::size_t number_in(const std::string& expression, const std::string& text,
         std::string means;
         for (const auto& option : options)
             if (option.starts_with("-D" + part + "=")) means = option.substr(part.size() + 3);
-        std::smatch defined;
-        const bool is_name = !part.empty() && std::ranges::all_of(part, in_name);
-        if (means.empty() && is_name &&
-            std::regex_search(text, defined, std::regex("#[ \t]*define[ \t]+" + part + "[ \t]+([^\n]*)")))
-            means = defined[1];
+        if (means.empty() && !part.empty() && std::ranges::all_of(part, in_name)) {
+            const std::regex define("#[ \t]*define[ \t]+" + part + "[ \t]+([^\n]*)");
+            std::smatch defined;
+            // Of two definitions an #if may choose.
+            if (std::regex_search(text, defined, define) && !std::regex_search(defined.suffix().str(), define))
+                means = defined[1];
+        }
         out *= means.empty() || depth == 0 ? 0 : number_in(means, text, options, depth - 1);
     }
     return out;
@@ -49,6 +51,7 @@ std::optional<std::array<std::size_t, 3>> required_group_in(std::string_view tex
     const auto head = plain.substr(begin, found->body - begin);
     std::smatch said;
     if (!std::regex_search(head, said, attribute)) return std::nullopt;
+    if (std::regex_search(said.suffix().str(), attribute)) return std::array<std::size_t, 3>{};
     const auto number = [&](std::size_t i) { return number_in(said[i].str(), plain, options); };
     return std::array{number(1), number(2), number(3)};
 }
@@ -66,7 +69,7 @@ std::map<std::string, std::string> samplers_at_whole_coordinates(std::string_vie
             const auto coordinates = body.substr(behind, body.find(';', behind) - behind);
             std::smatch found;
             if (!std::regex_match(coordinates, found, whole)) continue;
-            const std::regex declared("\\bint[24]?\\b[^;()]*\\b" + found[1].str() + "\\b");
+            const std::regex declared("\\bint[24]?\\s+(?:[^;=(){}]*,\\s*)?" + found[1].str() + "\\b");
             if (found[1].matched && !std::regex_search(body, declared)) continue;
             const std::regex is("\\bsampler_t\\s+" + (*at)[1].str() + "\\s*=([^;]*);");
             std::regex_search(code, found, is);

@@ -24,9 +24,12 @@ constexpr const char* driver_folder = "driver";
 
 constexpr const char* affinity_variable = "POCL_AFFINITY";
 
-/// Of the variables that the drivers of PoCL, NVIDIA, AMD, Intel and Mesa read; any may change code or times.
-constexpr std::string_view prefixes[]{"POCL_", "CUDA_", "AMD_", "GPU_",  "HSA_",    "ROC_",   "CL_CONFIG_", "cl_cache_",
-                                      "IGC_",  "NEO",   "ZE_",  "MESA_", "GALLIVM", "LP_",    "RUSTICL_"};
+/// Of the variables that the drivers of PoCL, NVIDIA, AMD, Intel and Mesa read; any may change code or times. Records
+/// are given to others, so no beginning is one that other programs use, for a password say.
+constexpr std::string_view prefixes[]{
+    "POCL_", "CUDA_CACHE_", "CUDA_FORCE_",       "CUDA_VISIBLE_", "CUDA_DEVICE_", "AMD_OCL_", "GPU_MAX_", "HSA_",
+    "ROC_",  "CL_CONFIG_",  "cl_cache_",         "IGC_",          "NEOReadDebug", "ZE_",      "MESA_",    "RUSTICL_",
+    "LP_N",  "GALLIVM_",    "GPU_SINGLE_ALLOC_"};
 
 bool may_use_all_cores() {
     cpu_set_t cores;

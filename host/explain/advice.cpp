@@ -212,6 +212,71 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
+/// What two cells execute in their launches, amount by amount.
+struct SideBySide {
+    std::span<const Counts> a, b;
+    std::vector<Compared> amounts{};
+    std::vector<std::string> not_known{};
+
+    template <class PerItem>
+    static Amount sum_of(std::span<const Counts> launches, PerItem per_item) {
+        Amount out;
+        for (const auto& c : launches) out = sum(out, per_item(c), c.items * c.launches);
+        return out;
+    }
+    template <class PerItem>
+    void compare(const char* name, PerItem per_item) {
+        const auto of_a = sum_of(a, per_item), of_b = sum_of(b, per_item);
+        if (of_a.known && of_b.known)
+            amounts.push_back({name, of_a.mean, of_b.mean});
+        else
+            not_known.push_back(name);
+    }
+};
+
+void compare_memory(SideBySide& both, bool waves) {
+    if (waves)
+        both.compare("sectors of global memory",
+                     [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
+    // Of as many work-items: fewer of them have fewer neighbours to share sectors with.
+    else if (both.a.front().counted_items == both.b.front().counted_items)
+        both.compare("different sectors of the counted groups",
+                     [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
+    // A transpose by rows and one by columns: the loads of one are as scattered as the stores of the other.
+    if (both.not_known.empty() && (both.amounts.empty() || both.amounts.back().ratio() < little)) {
+        both.compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
+        both.compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
+    }
+    both.compare("bytes of loads and stores", asked_amount);
+    if (waves)
+        both.compare("turns of local memory",
+                     [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
+}
+
+void compare_operations(SideBySide& both, bool waves) {
+    const auto of_kind = [](Operation kind) {
+        return [kind](const Counts& c) {
+            Amount out;
+            for (const auto& o : c.operations)
+                if (o.kind == kind) out = sum(out, o.per_item);
+            return out;
+        };
+    };
+    const auto longest = [](std::span<const Counts> launches) {
+        return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
+    };
+    if (std::max(longest(both.a), longest(both.b)) >= long_chain)
+        both.amounts.push_back({"operations in the longest chain", longest(both.a), longest(both.b)});
+    both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
+    both.compare("integer divisions", of_kind(Operation::integer_divide));
+    both.compare("calls of functions", of_kind(Operation::float_function));
+    both.compare("turns of atomics",
+                 [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
+    both.compare("barriers", [](const Counts& c) { return c.barriers; });
+    if (waves) both.compare("instructions of waves", [](const Counts& c) { return c.issued; });
+    if (!waves) both.compare("instructions", [](const Counts& c) { return c.instructions; });
+}
+
 }  // namespace
 
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits) {
@@ -255,60 +320,17 @@ std::vector<std::string> contradictions(const Record& record) {
 }
 
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves) {
-    const auto sum_of = [](std::span<const Counts> launches, auto per_item) {
-        Amount out;
-        for (const auto& c : launches) out = sum(out, per_item(c), c.items * c.launches);
-        return out;
-    };
-    std::vector<Compared> amounts;
-    std::vector<std::string> not_known;
-    const auto compare = [&](const char* name, auto per_item) {
-        const auto of_a = sum_of(a, per_item), of_b = sum_of(b, per_item);
-        if (of_a.known && of_b.known)
-            amounts.push_back({name, of_a.mean, of_b.mean});
-        else
-            not_known.push_back(name);
-    };
-    const auto of_kind = [](Operation kind) {
-        return [kind](const Counts& c) {
-            Amount out;
-            for (const auto& o : c.operations)
-                if (o.kind == kind) out = sum(out, o.per_item);
-            return out;
-        };
-    };
+    SideBySide both{a, b};
+    compare_memory(both, waves);
+    compare_operations(both, waves);
+    auto& amounts = both.amounts;
+    const auto& not_known = both.not_known;
     const auto &id_a = a.front().id, &id_b = b.front().id;
-    const auto in_waves = [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); };
-    const auto by_group = [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; };
-    const auto longest = [](std::span<const Counts> launches) {
-        return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
-    };
-    if (waves) compare("sectors of global memory", in_waves);
-    // Of as many work-items: fewer of them have fewer neighbours to share sectors with.
-    if (!waves && a.front().counted_items == b.front().counted_items)
-        compare("different sectors of the counted groups", by_group);
-    // A transpose by rows and one by columns: the loads of one are as scattered as the stores of the other.
-    if (amounts.empty() || amounts.back().ratio() < little) {
-        compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
-        compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
-    }
-    compare("bytes of loads and stores", asked_amount);
-    if (waves)
-        compare("turns of local memory", [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
-    if (std::max(longest(a), longest(b)) >= long_chain)
-        amounts.push_back({"operations in the longest chain", longest(a), longest(b)});
-    compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
-    compare("integer divisions", of_kind(Operation::integer_divide));
-    compare("calls of functions", of_kind(Operation::float_function));
-    compare("turns of atomics", [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
-    compare("barriers", [](const Counts& c) { return c.barriers; });
-    if (waves) compare("instructions of waves", [](const Counts& c) { return c.issued; });
-    if (!waves) compare("instructions", [](const Counts& c) { return c.instructions; });
     const std::string open =
         (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;
     const auto executed = [&](bool by_a) {
-        return sum_of(by_a ? a : b, [](const Counts& c) { return c.instructions; }).mean;
+        return SideBySide::sum_of(by_a ? a : b, [](const Counts& c) { return c.instructions; }).mean;
     };
     std::erase_if(amounts, [&](const Compared& x) {
         constexpr double hardly = 0.01;
@@ -333,7 +355,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                                      : times(x.ratio()) + " the " + x.name + " in " + more +
                                            (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
     }
-    const auto bytes_a = sum_of(a, asked_amount), bytes_b = sum_of(b, asked_amount);
+    const auto bytes_a = SideBySide::sum_of(a, asked_amount), bytes_b = SideBySide::sum_of(b, asked_amount);
     const Compared bytes{"", bytes_a.mean, bytes_b.mean};
     const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
     return "Counted: " + join(parts, ", and ") + (as_many ? "; both ask for as many bytes." : ".") + open;

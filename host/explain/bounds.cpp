@@ -163,7 +163,7 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;  // prints as 0 %
     const auto part = format_significant(100 * nearer, 2) + " % ";
-    bound.how += relative_time > 0 ? ", of which " + part + "may come from a nearer cache, which takes " +
+    bound.how += relative_time > 0 ? ", " + part + "of it perhaps from a nearer cache, in " +
                                          format_significant(100 * relative_time, 2) + " % of that time"
                                    : ", less " + part + "for what may come from a nearer cache";
     return bound;

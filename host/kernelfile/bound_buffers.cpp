@@ -31,7 +31,7 @@ std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
     return spec.words.front();
 }
 
-/// One parameter for those that are one buffer: the kernel may do with it what it may do with any of them. A buffer is
+/// Makes one parameter of those that share a buffer: the kernel may do with it all that any of them allows. A buffer is
 /// called by the last argument that the kernel writes it through, as results are.
 std::vector<Parameter> Bound::join_same() {
     std::vector<Parameter> out;

@@ -129,7 +129,7 @@ private:
     model::Variant variant_of(const Candidate& candidate) const;
     std::shared_ptr<const BoundOperation> bind(const Candidate& candidate, const LoadPicture& load, Wants wants,
                                                std::vector<std::string>& notes) const;
-    /// Notes the samplers of the kernel whose reads OpenCL leaves undefined. `given`: by argument, as it is written.
+    /// Adds a note for each sampler through which the kernel's reads are undefined. `given`: the text of each argument.
     void note_undefined_reads(const Candidate& candidate, const std::map<std::string, std::string>& given);
     /// Adds the file's sequences, as the build has their kernels.
     void add_sequences(std::size_t build, const std::vector<model::KernelSignature>& kernels);

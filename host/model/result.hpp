@@ -86,7 +86,7 @@ struct HotRegion {
 
 /// All of them, largest share first; none where the hot code is unknown.
 std::vector<HotRegion> hot_regions(const Hot& hot);
-/// "loop at 0x1a68, 93.1 % of the samples", "straight-line code from 0x1160, …"
+/// "loop at 0x1a68, 93.1 % of the kernel's samples", "straight-line code from 0x1160, …"
 std::string place(const HotRegion& region);
 
 inline constexpr int schema_version = 2;

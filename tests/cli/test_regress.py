@@ -307,6 +307,7 @@ class KernelFile(BaselineTest):
         self.write("k.cl", TABLE.replace("0.25f", "0.75f"))
         cells, out = self.regress("k.cl", status=4)
         self.assertEqual(cells["k_scale"]["change"], "other results", out)
+        self.assertNotIn("today", cells["k_scale"]["figures"], "a wrong kernel has no time")
         self.assertRegex(cells["k_scale"]["reason"], r"today's text gives other results than the baseline's: .*dst\[\d+\] is \S+,? of .* \S+")
         self.assertNotIn("not deterministic", out)
         _, out = self.regress("k.cl:scale", "--results-may-change", "--threshold", "50", status=0)

@@ -69,7 +69,27 @@ BOOST_AUTO_TEST_CASE(samplers_at_whole_coordinates_are_found) {
     BOOST_TEST(found("const int2 p = (int2)(1, 2); o[0] = read_imagef(i, s, p);") == "s");
     BOOST_TEST(found("float2 p = (float2)(1, 2); o[0] = read_imagef(i, s, p);") == "");
     BOOST_TEST(found("o[0] = read_imagef(i, s, (float2)(1, 2));") == "");
+    BOOST_TEST(found("float2 p = 3; int w = 2 * p.x, h = 1 + p; o[0] = read_imagef(i, s, p);") == "");
     BOOST_TEST(found("// read_imagef(i, s, (int2)(1, 2));\n o[0] = read_imagef(i, (int2)(1, 2));") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_required_group_is_read_from_numbers_and_macros_or_not_known) {
+    const auto group = [](const std::string& before, const std::string& x, const std::string& option = "") {
+        const auto attribute = "__attribute__((reqd_work_group_size(" + x + ", 2, 1))) ";
+        const auto found = required_group_in(before + "kernel " + attribute + "void k(int n) {}\n", "k", {option});
+        return found ? (*found)[0] : 99;
+    };
+    BOOST_TEST(group("", "64u") == 64u);
+    BOOST_TEST(group("#define W 32\n", "(W * 2)") == 64u);
+    BOOST_TEST(group("#ifndef W\n#define W 32\n#endif\n", "W", "-DW=16") == 16u);
+    // An #if chooses, or what is no product.
+    BOOST_TEST(group("#ifdef BIG\n#define W 256\n#else\n#define W 64\n#endif\n", "W") == 0u);
+    BOOST_TEST(group("#define W 32\n", "W + 1") == 0u);
+    BOOST_TEST(group("kernel void k(int n) {}\n", "8") == 99u);
+    BOOST_TEST(!required_group_in("kernel void k(int n) {}", "k", {}));
+    const std::string one = "__attribute__((reqd_work_group_size(8, 1, 1)))\n";
+    const auto either = required_group_in("kernel\n#if A\n" + one + "#else\n" + one + "#endif\nvoid k() {}", "k", {});
+    BOOST_TEST((*either)[0] == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -305,7 +305,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         std::fprintf(stderr, "%s\n",
                      printable(first_few(kernels, 3, std::identity()) + said).c_str());
     auto targets = invocation.targets;
-    std::erase_if(targets, [&](const auto& target) {  // a compiler that was named may bring what is missing
+    std::erase_if(targets, [&](const auto& target) {  // a named compiler may have a ptxas of its own
         return std::ranges::any_of(codes,
                                    [&](const auto& c) { return c.where.starts_with(target) && c.info.registers; });
     });

@@ -2,7 +2,6 @@
 // user's text nothing but its kernels, by the compilers that make the code.
 #include <algorithm>
 #include <mutex>
-#include <regex>
 
 #include "app/code/isa_code.hpp"
 #include "app/program.hpp"

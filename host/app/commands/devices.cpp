@@ -92,6 +92,19 @@ DeviceRow look_at(const device::Found& found) {
     return row;
 }
 
+ordered_json timer_json(const device::TimerAudit& t) {
+    return {{"trusted", t.trusted},
+            {"verdict", t.verdict},
+            {"step_ns", t.step_ns},
+            {"reported_step_ns", t.reported_step_ns},
+            {"ordered", t.ordered},
+            {"event_over_host", t.event_over_host},
+            {"tenfold", t.tenfold},
+            {"empty_seconds", t.empty_seconds},
+            {"gap_seconds", t.gap_seconds},
+            {"event_seconds", t.event_seconds}};
+}
+
 ordered_json to_json(const DeviceRow& row) {
     const auto& d = row.facts;
     const auto& t = row.timer;
@@ -125,17 +138,7 @@ ordered_json to_json(const DeviceRow& row) {
                 {"pci", d.pci},
                 {"binary", row.binary},
                 {"clock", row.clock},
-                {"timer",
-                 {{"trusted", t.trusted},
-                  {"verdict", t.verdict},
-                  {"step_ns", t.step_ns},
-                  {"reported_step_ns", t.reported_step_ns},
-                  {"ordered", t.ordered},
-                  {"event_over_host", t.event_over_host},
-                  {"tenfold", t.tenfold},
-                  {"empty_seconds", t.empty_seconds},
-                  {"gap_seconds", t.gap_seconds},
-                  {"event_seconds", t.event_seconds}}},
+                {"timer", timer_json(t)},
                 {"quirks", quirks}});
     for (const std::string key : {"compute_units", "global_bytes", "max_alloc_bytes", "local_bytes", "max_group",
                                   "preferred_multiple", "sub_group", "suggested_local"})

@@ -405,9 +405,12 @@ std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, d
         return "What they execute differently was not counted: " + why + ".";
     };
     if (found_.empty()) return none_.empty() ? "" : unknown(none_);
-    for (const auto* cell : {&a, &b})
+    for (const auto* cell : {&a, &b}) {
         if (const auto& found = found_.at(key_of(*cell)); found.launches.empty())
             return unknown(cell->id + ": " + found.why_not);
+        if (!waves && !cell->variant->own)
+            return unknown(cell->id + " is counted in its form for GPUs, and a CPU may run another one");
+    }
     return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches, as_long, waves);
 }
 

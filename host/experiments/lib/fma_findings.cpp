@@ -25,7 +25,7 @@ std::optional<std::string> too_fast(const Finding& clock, const Device& device) 
            format_rate(most, "Hz");
 }
 
-/// cl_khr_kernel_clock leaves open what is counted: on a CPU it is the time-stamp counter, whose rate never changes.
+/// cl_khr_kernel_clock does not say what it counts. On a CPU it is the time-stamp counter, at a constant rate.
 bool counts_cycles(const Device& device) {
     return device.implementation == Implementation::nvidia || device.implementation == Implementation::amd;
 }

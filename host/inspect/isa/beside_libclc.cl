@@ -1,6 +1,5 @@
-// What libclc lacks for NVPTX, linked in front of it: native_ functions, of which it makes what ends the compiler, the
-// functions of half, which are those of float, rounded, and those of images. Built by the clang that then compiles the
-// kernels.
+// What libclc lacks for NVPTX, linked in front of it: native_ functions (libclc's end the compiler), functions of half
+// (those of float, rounded) and functions of images. The clang that compiles the kernels builds it.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
 #define OVER __attribute__((overloadable))

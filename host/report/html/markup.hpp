@@ -37,7 +37,7 @@ struct Scale {
     std::vector<double> ticks() const;
 };
 
-/// A command as code, of which no line breaks behind the hyphens of an option.
+/// A command as code. No line breaks behind the hyphens of an option.
 std::string command(std::string_view words);
 
 /// A sentence with its commands, which stand between backquotes, as code.

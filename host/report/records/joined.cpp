@@ -12,6 +12,7 @@
 #include "json/read.hpp"
 #include "report/records/json.hpp"
 #include "report/table/comparison.hpp"
+#include "report/table/verdict.hpp"
 
 namespace cllab::report {
 namespace {
@@ -27,10 +28,9 @@ void slim(model::Record& r) {
     // What a sentence's command needs of it: axes with one value. Others are told by the rows.
     std::vector<std::string> axes;
     for (const auto& word : r.argv)
-        for (const auto& [axis, value] : r.point)
-            if ((word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=")) &&
-                word.find_first_of(",:") == word.npos)
-                axes.push_back(word);
+        if (word.find_first_of(",:") == word.npos &&
+            std::ranges::any_of(r.point, [&](const auto& axis) { return sets_axis(word, axis.first); }))
+            axes.push_back(word);
     r.argv = std::move(axes);
     r.build = model::BuildInfo();
     r.code.origin.clear();

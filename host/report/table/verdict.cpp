@@ -221,11 +221,13 @@ std::string pattern_of(const Record& r) {
     return own && !file.empty() ? file + ":" + r.variant : r.id;
 }
 
+bool sets_axis(const std::string& word, const std::string& axis) {
+    return word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=");
+}
+
 std::string axes_of(const Record& r, const model::PointValues& also) {
     const auto is_given = [&](const std::string& axis) {
-        return std::ranges::any_of(r.argv, [&](const auto& word) {
-            return word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=");
-        });
+        return std::ranges::any_of(r.argv, [&](const auto& word) { return sets_axis(word, axis); });
     };
     std::string out;
     for (const auto& [axis, value] : r.point)
