@@ -79,7 +79,9 @@ class Timings(LabTest):
         for args, phase in ((["tune", "saxpy_w32", *small, "--axis", "local=32,64", "--max-time", "0.02"], "arrangements"),
                             (["why", "saxpy_w32", *small, "--max-time", "0.05"], "sampling"), (["regress", "base", "--max-time", "0.5"], "sampling")):
             with self.subTest(args[0]):
-                _, err = self.lab(*args, "--timings")
+                out, err = self.lab(*args, "--timings")
+                if "more than any placement explains" in out:  # one point is left, so none is compared
+                    phase = "sampling"
                 wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
                 phases = {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
                 self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))

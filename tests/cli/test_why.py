@@ -254,6 +254,9 @@ class Why(LabTest):
         if "(the plugin" in words(page):
             self.skipTest("the plugin for Oclgrind was not built")
         self.assertRegex(words(page), r"Counted: (\S+ times the operations in the longest chain in muladd_mad, and )?1\.\d+ times the instructions in muladd_mad.*; both ask for as many bytes\.")
+        # A CPU has a form of its own.
+        other, _ = self.lab("why", "pitch_wide", "pitch_implicit", "--device", "cpu", "--axis", "width=256", "--axis", "height=64", "--max-time", "0.05")
+        self.assertRegex(words(other), r"What they execute differently was not counted: pitch_\w+: it was counted as a GPU runs it, with \d+ work-items, and has \d+ here\.")
         several, _ = self.lab("why", "himeno_swap", "himeno_schedule", "--device", "cpu", "--axis", "size=XXS", "--max-time", "0.05")
         self.assertRegex(words(several), r"Counted: .* in himeno_schedule")
 

@@ -159,7 +159,9 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     const auto read = report::difference(faster, slower);
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
                    " times as long as " + faster.id + (read.empty() ? ". " : "; " + read + ". ") +
-                   counts.difference(*a.cell, *b.cell, as_long, explain::is_gpu(a.record)));
+                   counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
+                                     {*b.cell, b.record.work.groups * b.record.work.group}, as_long,
+                                     explain::is_gpu(a.record)));
     return ok;
 }
 

@@ -393,25 +393,33 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
     }
 }
 
+std::string CellCounts::Found::unlike(double items) const {
+    if (!why_not.empty() || launches.size() != 1 || items <= 0) return why_not;
+    const auto& counted = launches.front();
+    if (!counted.asked_point.empty() || counted.items == items) return {};
+    return "it was counted as a GPU runs it, with " + format_exact(counted.items) + " work-items, and has " +
+           format_exact(items) + " here";
+}
+
 void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const {
     const auto found = found_.find(key_of(cell));
-    why_not = found == found_.end() ? none_ : found->second.why_not;
-    if (found != found_.end() && found->second.launches.size() == 1)
+    why_not = found == found_.end() ? none_ : found->second.unlike(record.work.groups * record.work.group);
+    if (found != found_.end() && why_not.empty() && found->second.launches.size() == 1)
         record.counts = std::make_shared<const model::Counts>(found->second.launches.front());
 }
 
-std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, double as_long, bool waves) const {
+std::string CellCounts::difference(const Launched& a, const Launched& b, double as_long, bool waves) const {
     const auto unknown = [](const std::string& why) {
         return "What they execute differently was not counted: " + why + ".";
     };
     if (found_.empty()) return none_.empty() ? "" : unknown(none_);
-    for (const auto* cell : {&a, &b}) {
-        if (const auto& found = found_.at(key_of(*cell)); found.launches.empty())
-            return unknown(cell->id + ": " + found.why_not);
-        if (!waves && !cell->variant->own)
-            return unknown(cell->id + " is counted in its form for GPUs, and a CPU may run another one");
+    for (const auto& [cell, items] : {a, b}) {
+        const auto& found = found_.at(key_of(cell));
+        const auto why_not = found.unlike(items);
+        if (found.launches.empty() || (found.launches.size() == 1 && !why_not.empty()))
+            return unknown(cell.id + ": " + why_not);
     }
-    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches, as_long, waves);
+    return explain::difference(found_.at(key_of(a.cell)).launches, found_.at(key_of(b.cell)).launches, as_long, waves);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

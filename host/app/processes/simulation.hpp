@@ -85,14 +85,20 @@ public:
 
     /// Puts the cell's counts into its record, or why there are none.
     void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
+    struct Launched {
+        const model::Cell& cell;
+        double items;  ///< of its launch on the device; 0: not known
+    };
     /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
     /// `as_long`: the time of b over that of a.
-    std::string difference(const model::Cell& a, const model::Cell& b, double as_long, bool waves) const;
+    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves) const;
 
 private:
     struct Found {
         std::vector<model::Counts> launches;  ///< of the operation, or none
         std::string why_not;
+        /// Why it says nothing of a launch of so many work-items; 0: they are not known.
+        std::string unlike(double items) const;
     };
     std::map<std::string, Found> found_;  ///< by key_of the cell
     std::string none_;                    ///< why nothing is counted
