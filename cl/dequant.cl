@@ -2,6 +2,7 @@
 // scale * (q - 8). 18 bytes a block, 0.5625 a weight, must be read; x and y are small. What a variant gains is the width of
 // its loads and who does the arithmetic. The host defines
 //   LANES   work-items that share a row (all variants but `row`), a power of two
+//   ROWS    rows that the same work-items make (`dot`), so that what they read of x serves all of them
 // Layouts: `blocks` is llama.cpp's q4_0: a scale in half and 16 bytes behind each other; byte i has weight i in its
 // low four bits and weight 16 + i in its high ones. `split` has the same 18 bytes apart: all scales of W, then, from
 // a multiple of 16 bytes on, all words.
@@ -142,27 +143,56 @@ static inline int dot4(uint q, uint x, int sum) {
 }
 #endif
 #define FOURS(word) ((word) & 0x0F0F0F0Fu)
+static inline int products_of(uint4 q, uint4 low, uint4 high) {
+    int sum = dot4(FOURS(q.x), low.x, 0);
+    sum = dot4(FOURS(q.y), low.y, sum);
+    sum = dot4(FOURS(q.z), low.z, sum);
+    sum = dot4(FOURS(q.w), low.w, sum);
+    sum = dot4(FOURS(q.x >> 4), high.x, sum);
+    sum = dot4(FOURS(q.y >> 4), high.y, sum);
+    sum = dot4(FOURS(q.z >> 4), high.z, sum);
+    return dot4(FOURS(q.w >> 4), high.w, sum);
+}
 kernel void dequant_dot(global const uchar* restrict w, global const uint4* restrict x,
                         global const float2* restrict x_scales, global float* restrict y, int m, int k) {
-    PLACE
+    local float part[ROWS][GROUP];
+    const int item = get_local_id(0), lane = item % LANES, blocks = k / BLOCK;
+    const int row = (get_group_id(0) * (GROUP / LANES) + item / LANES) * ROWS;
+    float sum[ROWS] = {0};
     if (row < m) {
         SPLIT_ROW
+// The loads of several rows are enough in flight; those of several blocks as well only take registers.
+#if ROWS > 1
+#pragma unroll 1
+#endif
         for (int block = lane; block < blocks; block += LANES) {
-            const uint4 q = words[block], low = x[2 * block], high = x[2 * block + 1];
-            int products = 0;
-            products = dot4(FOURS(q.x), low.x, products);
-            products = dot4(FOURS(q.y), low.y, products);
-            products = dot4(FOURS(q.z), low.z, products);
-            products = dot4(FOURS(q.w), low.w, products);
-            products = dot4(FOURS(q.x >> 4), high.x, products);
-            products = dot4(FOURS(q.y >> 4), high.y, products);
-            products = dot4(FOURS(q.z >> 4), high.z, products);
-            products = dot4(FOURS(q.w >> 4), high.w, products);
+            const uint4 low = x[2 * block], high = x[2 * block + 1];
             const float2 scale_and_sum = x_scales[block];
-            sum += vload_half(block, scales) * (scale_and_sum.x * products - 8 * scale_and_sum.y);
+            uint4 q[ROWS];
+            float scale[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                q[r] = words[block + r * blocks];
+                scale[r] = vload_half(block + r * blocks, scales);
+            }
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r)
+                sum[r] += scale[r] * (scale_and_sum.x * products_of(q[r], low, high) - 8 * scale_and_sum.y);
         }
     }
-    END
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) part[r][item] = sum[r];
+    for (int half_of = LANES / 2; half_of > 0; half_of /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_of) {
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) part[r][item] += part[r][item + half_of];
+        }
+    }
+    if (lane == 0 && row < m) {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) y[row + r] = part[r][item];
+    }
 }
 #endif
 
@@ -179,11 +209,16 @@ axis local: work-group; auto is 128, on a CPU 16
   unit: work-item
   whole: 1 to 4Ki
   tune: auto, 32, 64, 128, 256
-axis lanes: work-items that share a row; auto is 4, of dot 64, on a CPU 1
+axis lanes: work-items that share a row; auto is 4, of dot 16, on a CPU 1
   unit: work-item
   whole: 1 to 1Ki, powers of two
   tune: auto, 1, 4, 8, 16, 32, 64, 128
   only: lanes, words, split, dot
+axis rows: rows that the same work-items make, a divisor of m; auto is 4 where that divides m, on a CPU 1
+  unit: row
+  whole: 1 to 16
+  tune: auto, 1, 2, 4, 8
+  only: dot
 
 variant row: A work-item per row, byte by byte.
 variant lanes: Neighbours share a row and take neighbouring blocks, byte by byte.

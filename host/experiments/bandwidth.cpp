@@ -101,10 +101,17 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
     const auto words = s.width / 4, run = (s.count + s.items - 1) / s.items;
     std::vector<std::uint32_t> sums(s.items * words);
-    for (std::uint64_t i = 0; i < s.count; ++i) {
-        auto* sum = &sums[(s.runs ? i / run : i % s.items) * words];
-        for (std::uint64_t k = 0; k < words; ++k) sum[k] += src[s.at(i) + k];
-    }
+    const auto add = [&](std::uint64_t item, std::uint64_t element) {
+        for (std::uint64_t k = 0; k < words; ++k) sums[item * words + k] += src[s.at(element) + k];
+    };
+    in_parallel(s.items, 4096, [&](std::size_t begin, std::size_t end) {
+        if (s.runs) {
+            for (auto i = begin * run; i < std::min<std::uint64_t>(end * run, s.count); ++i) add(i / run, i);
+            return;
+        }
+        for (std::uint64_t row = 0; row < s.count; row += s.items)
+            for (auto item = begin; item < std::min<std::uint64_t>(end, s.count - row); ++item) add(item, row + item);
+    });
     return sums;
 }
 

@@ -11,7 +11,7 @@ constexpr std::size_t block = 32, block_bytes = 18;
 
 /// One cell's sizes, all resolved.
 struct Shape {
-    std::size_t m = 0, k = 0, lanes = 1, local = 1;
+    std::size_t m = 0, k = 0, lanes = 1, local = 1, rows = 1;
 
     std::size_t blocks() const { return m * (k / block); }
 };
@@ -23,7 +23,9 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     require_room(device, "w", product("the bytes of W", {s.m, s.k / block, block_bytes}, 1ull << 40));
     s.local = group(params, device, variant == "row" || device.is_gpu() ? 128 : 16);
     if (variant == "row") return s;
-    s.lanes = params.count("lanes", std::min<std::size_t>(s.local, !device.is_gpu() ? 1 : variant == "dot" ? 64 : 4));
+    s.lanes = params.count("lanes", std::min<std::size_t>(s.local, !device.is_gpu() ? 1 : variant == "dot" ? 16 : 4));
+    if (variant == "dot") s.rows = params.count("rows", device.is_gpu() && s.m % 4 == 0 ? 4 : 1);
+    if (s.m % s.rows) throw Unsupported("m is ", s.m, ", which is no multiple of the ", s.rows, " rows of a work-item");
     if (s.local % s.lanes)
         throw Unsupported("a work-group of ", s.local, " cannot be shared by rows of ", s.lanes, " work-items");
     return s;
@@ -113,8 +115,9 @@ Setup setup(const Request& request, const Shape& s) {
     for (const auto& [name, size] : {std::pair{"m", s.m}, {"k", s.k}})
         out.args.emplace_back(value<std::int32_t>(name, size));
     out.local = Extent(s.local);
-    out.global = Extent(round_up(s.m * s.lanes, s.local));
+    out.global = Extent(round_up(s.m / s.rows * s.lanes, s.local));
     if (variant != "row") out.defines = {concat("LANES=", s.lanes), concat("GROUP=", s.local)};
+    if (in_bytes) out.defines.push_back(concat("ROWS=", s.rows));
     const auto weights = static_cast<double>(s.m * s.k);
     out.work = {weights / block * block_bytes + 4.0 * static_cast<double>(s.m + s.k), 2 * weights, 0};
     out.check = [in, s](const Buffers& buffers) {

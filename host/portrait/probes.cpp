@@ -123,9 +123,9 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
 }
 
 /// Two sizes that no cache of a GPU holds, of each of a stream's buffers: their difference has no launch in it.
-std::string beyond_caches(const Device& device) {
+std::string beyond_caches(const Device& device, std::uint64_t times = 1) {
     constexpr std::uint64_t MiB = 1 << 20;
-    const auto small = std::max<std::uint64_t>(device.last_level_bytes / MiB, 16);
+    const auto small = times * std::max<std::uint64_t>(device.last_level_bytes / MiB, 16);
     return std::to_string(small) + "Mi," + std::to_string(2 * small) + "Mi";
 }
 
@@ -136,10 +136,11 @@ std::vector<Part> streams_of(const Device& device) {
         const auto sizes = beyond_caches(device);
         for (const auto& [stream, widths] : {std::pair{"bandwidth_copy", "4,16"},
                                              {"bandwidth_batch", "16"},
-                                             {"bandwidth_read", "16"},
                                              {"bandwidth_write", "16"},
                                              {"bandwidth_triad", "16"}})
             out.push_back({stream, {{"width", widths}, {"size", sizes}}});
+        // A read is the fastest of them, and reaches its rate with more bytes: an H200 3.7 TB/s by 60 and 120 MiB, 4.4 by these.
+        out.insert(out.begin() + 2, {"bandwidth_read", {{"width", "16"}, {"size", beyond_caches(device, 8)}}});
         out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,48Mi,96Mi,256Mi,512Mi"}}});
         return out;
     }

@@ -24,6 +24,8 @@ SIZES = {
     "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
     "convert_*": {"tiny": [[]], "small": []},
     "dequant_row": {"tiny": [["m=1,7", "k=32,96"]], "small": [["m=100", "k=4096"]]},
+    "dequant_dot": {"tiny": [["m=1,7", "k=32,96", "local=8", "lanes=1,8"], ["m=6", "k=96", "local=8", "lanes=4", "rows=2,3"]],
+                    "small": [["m=100", "k=4096", "local=32", "lanes=32", "rows=1,4"]]},
     "dequant_*": {"tiny": [["m=1,7", "k=32,96", "local=8", "lanes=1,8"]], "small": [["m=100", "k=4096", "local=32", "lanes=32"]]},
     "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
