@@ -39,6 +39,7 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;
         const auto faster = faster_of(one, other);
+        if (!is_known(faster.front())) continue;  // other work had the cores for a while: it explains nothing
         for (auto figure : faster) {
             figure.of_profile = false;
             if (limits_.find(figure.id)) continue;  // another question has the same cells
@@ -79,8 +80,13 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     } else if (limit == Limit::impossible) {
         out.note = "it is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
+        // What slows both lasts: it is there on either side of the cell. A burst of other work hits the probe alone.
         const auto after = once_more(cell);
-        out.used = after && is_alike(record.time->median, after->time->median);
+        const bool steady = after && is_alike(record.time->median, after->time->median);
+        const auto second = steady ? measured(before.id) : std::vector<Figure>();
+        now = faster_of(now, second);
+        out.now = now.front().value;
+        out.used = !second.empty() && is_slower(before, now.front()) && is_known(now.front());
         out.note = out.used ? "something slows both it and this cell now, so the value measured beside this cell stands"
                             : "the probe was disturbed now, so the profile's value stands";
         // What the same cells say of other figures was slowed as they were.
@@ -100,8 +106,8 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
     while (record.time && again.size() < most_measured_again) {
         const auto* doubtful = doubted(out, *record.time);
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
-        const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
-        if (!before || std::ranges::any_of(again, is_known)) break;
+        const auto is_again = [&](const auto& peak) { return peak.figure == doubtful->figure; };
+        if (!before || std::ranges::any_of(again, is_again)) break;
         // It was measured a moment ago.
         constexpr double moment = 30;
         const auto last = measured_.find(before->id);
@@ -154,9 +160,9 @@ std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vecto
     return out;
 }
 
-bool is_faster(const Figure& before, const Figure& now) {
-    return gain(before, now) > alike && now.high - now.low <= widest_peak * now.value;
-}
+bool is_known(const Figure& figure) { return figure.high - figure.low <= widest_peak * figure.value; }
+
+bool is_faster(const Figure& before, const Figure& now) { return gain(before, now) > alike && is_known(now); }
 
 bool is_slower(const Figure& before, const Figure& now) {
     const bool rate = now.unit.ends_with("/s");

@@ -74,6 +74,8 @@ double gain(const Figure& before, const Figure& now);
 /// comes out too small as easily as too large: of two in a row a step took a hundredth of what it takes (two cores with
 /// five programs beside it).
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
+/// Its interval is at most half its value wide.
+bool is_known(const Figure& figure);
 /// By more than the spread of a machine at rest, and known within a half.
 bool is_faster(const Figure& before, const Figure& now);
 /// By more than both intervals and the spread of a machine at rest.

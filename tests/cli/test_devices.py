@@ -170,6 +170,14 @@ class Records(LabTest):
         out, _ = self.lab("run", "muladd_[!l]*", "--device", "cpu", *SMALL[:-1], "--json", "again.jsonl")
         self.assertEqual(self.lab("report", "again.jsonl"), (out, ""))
 
+    def test_report_names_the_file_of_a_users_kernels_as_run_did(self):
+        (self.folder / "my files").mkdir()
+        (self.folder / "my files" / "k.cl").write_text("kernel void a(global float* y) { y[get_global_id(0)] = 1; }\n"
+                                                       "kernel void b(global float* y) { y[get_global_id(0)] = 1; }\n")
+        out, _ = self.lab("run", "my files/k.cl", "--device", "cpu", "--global", "64", "--max-time", "0.02", "--no-dumps", "--json", "k.jsonl")
+        self.assertEqual(self.lab("report", "k.jsonl"), (out, ""))
+        self.assertRegex(out.replace("\n", " "), r"`cllab run 'my +files/k\.cl:[ab]' +--vs +'my +files/k\.cl:[ab]'")
+
     def test_report_of_two_nodes_sets_them_side_by_side_and_writes_csv(self):
         for number, name in enumerate(DEVICE_NAMES):
             with self.subTest(device=name):

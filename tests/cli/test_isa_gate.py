@@ -115,6 +115,16 @@ class Gate(LabTest):
                 changes = self.change(SUM.replace("for", "#pragma unroll 1\n    for"), 4)
                 self.assertTrue([c for c in changes if c["verdict"] == "worse" and "loop" in c.get("figure", "")], changes)
 
+    def test_a_loop_without_its_private_array_does_no_less(self):
+        plain = SUM.replace("s += x[i * 7] * y[0];", "y[i] = x[i * 7];")
+        self.assertNotEqual(plain, SUM)
+        (self.folder / "k.cl").write_text(plain.replace("float s = 0;", "float s = 0; volatile float v[64];")
+                                          .replace("y[i] = x[i * 7];", "{ v[i & 63] = s; v[i + 1 & 63] = s; v[i + 2 & 63] = s; y[i] = x[i * 7] * v[n & 63]; }"))
+        self.save()
+        loops = [c for c in self.change(plain, None) if "loop" in c.get("figure", "") and c["target"] != "tgllp"]  # whose scratch has messages as global memory
+        self.assertTrue(loops)
+        self.assertNotIn("unrolled less", json.dumps(loops))
+
     def test_restrict_taken_away_is_told(self):
         self.save()
         for change in self.change(SUM.replace("restrict ", "").replace("y[get_global_id(0)] = s", "y[get_global_id(0)] = s")
@@ -248,6 +258,10 @@ class Gate(LabTest):
         self.isa("packed_floats.cl", "--target", "gfx90a", "--compiler", "bin/clang", "--expect", f"registers == {registers[0]}")
         self.isa("packed_floats.cl", "--against", "c.json", "--compiler", ",".join(here))
         self.isa("packed_floats.cl", "--against", "c.json", "--compiler", here[0], status=5)
+        # `all` may stand beside others.
+        (self.folder / "bin" / "mine").symlink_to(shutil.which(here[0]))
+        out, _ = self.isa("packed_floats.cl", "--target", "gfx90a", "--compiler", "all,bin/mine", status=None)  # some cannot read what is installed for another
+        self.assertEqual(set(out.split("\n")[0].split()) - {"kernel", "target", "figure", "mine"} >= set(here), True)
 
     def test_a_compiler_that_is_not_here_is_told(self):
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "clang-7", status=3)[1], "'clang-7' is not on PATH; there are ")

@@ -9,6 +9,7 @@
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
 #include "report/table/ranking.hpp"
+#include "report/table/verdict.hpp"
 #include "unit/report_tables.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_ranking)
@@ -211,6 +212,16 @@ BOOST_AUTO_TEST_CASE(rows_without_their_cores_are_told_apart_by_more_than_that_c
         r->argv = {"cllab", "run", "pitch_*", "-a", "width=64"};
     }
     BOOST_TEST(has(table({wide, loop, other}), "`cllab run pitch_loop --vs pitch_wide --axis width=64 --device 1:0`"));
+    // A shell takes the words apart as they stand.
+    for (auto* r : {&wide, &loop, &other}) {
+        r->build.source = "my files/k.cl";
+        r->argv = {"cllab", "run", "my files/k.cl", "-a", "width=64"};
+    }
+    BOOST_TEST(has(table({wide, loop, other}),
+                   "`cllab run 'my files/k.cl:loop' --vs 'my files/k.cl:wide' --axis width=64 --device 1:0`"));
+    BOOST_TEST(report::shell_word("a=it's") == "'a=it'\\''s'");
+    BOOST_TEST(report::shell_word("size=1Ki:4Ki:*2") == "'size=1Ki:4Ki:*2'");
+    BOOST_TEST(report::shell_word("") == "''");
 }
 
 BOOST_AUTO_TEST_CASE(a_table_ends_with_the_fastest_the_next_and_what_differs_with_the_sign_of_the_times) {

@@ -100,6 +100,48 @@ BOOST_AUTO_TEST_CASE(what_was_measured_a_moment_ago_is_not_measured_for_the_next
     BOOST_TEST(std::ranges::count(device.asked, "bandwidth.copy short") == 1);
 }
 
+/// A device on which other work slows the first measurements of a peak, `bursts` of them, and never the cell.
+struct Disturbed : explain::Measure {
+    int bursts;
+    double spread;
+    explicit Disturbed(int bursts, double spread = 0) : bursts(bursts), spread(spread) {}
+    model::Record run(const model::Cell&, double) override { return record(15e-3, copying()); }
+    std::vector<model::Figure> peak(const std::string& id, double) override {
+        const auto all = profile();
+        auto out = *all.find(id);
+        if (bursts-- <= 0) return {out};
+        out.value *= 0.68;
+        out.low = out.value * (1 - spread), out.high = out.value * (1 + spread);
+        return {out};
+    }
+};
+
+BOOST_AUTO_TEST_CASE(a_peak_that_is_slow_once_beside_an_unchanged_cell_explains_nothing) {
+    const auto used = [](Disturbed device) {
+        explain::Peaks peaks(device, profile());
+        const auto e = peaks.explain({}, record(15e-3, copying()));
+        BOOST_TEST_REQUIRE(e.again.size() == 1u);
+        BOOST_TEST(e.again.front().used == (e.limit == Limit::named));
+        return e.again.front().used;
+    };
+    BOOST_TEST(!used(Disturbed(1)));
+    BOOST_TEST(used(Disturbed(9)));         // it is slow before and after
+    BOOST_TEST(!used(Disturbed(9, 0.3)));  // nobody knows how slow
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_peak_of_which_nobody_knows_how_slow_it_is_explains_nothing) {
+    auto limits = profile();
+    std::erase_if(limits.figures, [](const auto& figure) { return figure.id == "launch.empty.item"; });
+    const auto again = [&](double spread) {
+        Disturbed device(9, spread);
+        explain::Peaks peaks(device, limits);
+        return std::ranges::count(peaks.explain({}, record(27e-3, copying())).again, "launch.empty.item",
+                                  &explain::PeakAgain::figure);
+    };
+    BOOST_TEST(again(0.1) == 1);
+    BOOST_TEST(again(0.3) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_and_says_so) {
     auto limits = profile();
     const auto r = record(5e-3, copying());

@@ -125,6 +125,11 @@ private:
             name, was["instructions"], is["instructions"]);
     }
 
+    /// What was spilled, and arrays of a work-item. They are no work: an iteration without them does no less.
+    static bool is_private(const std::string& access) {
+        return access.starts_with("scratch_") || access.starts_with("stack_") || access.starts_with("local_");
+    }
+
     /// Bits that an iteration stores; where it stores none, that it loads; else its instructions but for the loop's
     /// own.
     static std::pair<std::string, double> work_of(const Json& loop, const Strings& units) {
@@ -135,7 +140,7 @@ private:
                     sum += kind == "branch" || kind == "s_alu" ? 0 : count.get<double>();
             else
                 for (const auto& [access, count] : loop.at("memory").items())  // "global_load_128"
-                    if (access.find(unit) != access.npos)
+                    if (access.find(unit) != access.npos && !is_private(access))
                         sum += count.get<double>() * parse_real(access.substr(access.rfind('_') + 1)).value_or(1);
             if (sum > 0 || unit == units.back()) return {unit, sum};
         }

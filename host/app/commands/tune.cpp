@@ -18,6 +18,7 @@
 #include "model/warning.hpp"
 #include "model/work.hpp"
 #include "report/table/comparison.hpp"
+#include "report/table/verdict.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -479,15 +480,16 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
 /// With every axis that differs from the family's default.
 std::string Tuning::command_of(const Point& point) const {
     const auto& variant = *variant_.variant;
-    auto out = concat("cllab run ", variant.own ? variant.own->path + ":" + variant.name : variant_.id, " --device ",
-                      device_.selector);
+    auto out = concat("cllab run ",
+                      variant.own ? report::shell_word(variant.own->path + ":" + variant.name) : variant_.id,
+                      " --device ", device_.selector);
     const auto defaults = model::axes_of(*variant_.experiment, *variant_.variant);
     for (const auto& axis : space_.axes) {
         const auto own = std::ranges::find(defaults, axis.name, &model::Axis::name);
         const std::vector<std::string> automatic{axis.kind == model::Axis::Kind::options ? "none" : "auto"};
         const auto& value = point.text(axis.name);
         if ((own == defaults.end() ? automatic : own->values) != std::vector{value})
-            out += " --axis " + axis.name + "=" + value;
+            out += " --axis " + report::shell_word(axis.name + "=" + value);
     }
     return out;
 }

@@ -206,7 +206,7 @@ int explain_devices(const Asked& asked, const std::vector<model::Device>& device
 } catch (const run::Interrupted&) {
     write_rest(asked.sink, asked.cells);
     say_doing("");
-    say("interrupted; " + std::to_string(asked.sink.records().size()) + " finished cell(s) kept");
+    say(asked.sink.interrupted());
     return 130;
 } catch (...) {
     write_rest(asked.sink, asked.cells);

@@ -13,6 +13,7 @@
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
+#include "model/warning.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
 #include "report/table/comparison.hpp"
@@ -297,6 +298,14 @@ void Sink::take(const model::Record& record) {
 }
 
 void Sink::take(const model::Comparison& comparison) { line(report::comparison_json(comparison)); }
+
+std::string Sink::interrupted() const {
+    const auto count = [&](auto is) { return std::ranges::count_if(records_, is); };
+    const auto cut = count([](const auto& r) { return model::warns(r, model::Warning::interrupted); });
+    const auto none = count([](const auto& r) { return r.status == model::Status::timed_out; });
+    return "interrupted; " + std::to_string(std::ssize(records_) - cut - none) + " finished cell(s) kept" +
+           (cut ? ", and " + std::to_string(cut) + " with fewer samples" : "");
+}
 
 void Sink::line(const std::string& json) {
     const std::lock_guard lock(mutex_);

@@ -127,6 +127,8 @@ public:
     /// A line of JSON as it is.
     void line(const std::string& json);
     const std::vector<model::Record>& records() const { return records_; }
+    /// What a run that was interrupted says: "interrupted; 3 finished cell(s) kept".
+    std::string interrupted() const;
     bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
 
 private:

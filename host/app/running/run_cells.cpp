@@ -56,7 +56,7 @@ public:
         } catch (const run::Interrupted&) {
             print();
             print_timings();
-            say("interrupted; " + std::to_string(sink_.records().size()) + " finished cell(s) kept");
+            say(sink_.interrupted());
             return 130;
         } catch (...) {
             print();  // nothing finished is lost

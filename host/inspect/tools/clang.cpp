@@ -117,7 +117,10 @@ ChosenCompiler chosen(const std::string& word) {
 
 std::vector<ChosenCompiler> chosen_compilers(const std::string& list) {
     std::vector<ChosenCompiler> out;
-    for (const auto& word : list == "all" ? here() : split(list, ',')) {
+    std::vector<std::string> words;
+    for (const auto& word : split(list, ','))
+        for (const auto& each : word == "all" ? here() : std::vector{word}) words.push_back(each);
+    for (const auto& word : words) {
         out.push_back(chosen(word));
         if (std::ranges::count(out, out.back().name, &ChosenCompiler::name) > 1)
             throw Error(Blame::usage, "two compilers of --compiler are called '", out.back().name,

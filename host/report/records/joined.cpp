@@ -31,8 +31,14 @@ void slim(model::Record& r) {
         if (word.find_first_of(",:") == word.npos &&
             std::ranges::any_of(r.point, [&](const auto& axis) { return sets_axis(word, axis.first); }))
             axes.push_back(word);
+    auto source = std::move(r.build.source);
+    const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(source); });
     r.argv = std::move(axes);
     r.build = model::BuildInfo();
+    if (own && !source.empty()) {
+        r.argv.push_back(source);
+        r.build.source = std::move(source);
+    }
     r.code.origin.clear();
     r.run.driver_caches.clear();
     r.hot.reset();

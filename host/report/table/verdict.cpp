@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -218,7 +219,15 @@ std::string spread_of(const Record& r) {
 std::string pattern_of(const Record& r) {
     const auto& file = r.build.source;
     const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(file); });
-    return own && !file.empty() ? file + ":" + r.variant : r.id;
+    return own && !file.empty() ? shell_word(file + ":" + r.variant) : r.id;
+}
+
+std::string shell_word(std::string word) {
+    constexpr std::string_view plain = "_-+=:,./@%^";
+    const auto is_plain = [&](unsigned char c) { return std::isalnum(c) || plain.find(c) != plain.npos; };
+    if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+    for (auto at = word.find('\''); at != word.npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
+    return "'" + word + "'";
 }
 
 bool sets_axis(const std::string& word, const std::string& axis) {
@@ -232,7 +241,7 @@ std::string axes_of(const Record& r, const model::PointValues& also) {
     std::string out;
     for (const auto& [axis, value] : r.point)
         if (!value.empty() && (is_given(axis) || std::ranges::count(also, axis, [](const auto& a) { return a.first; })))
-            out += " --axis " + axis + "=" + value;
+            out += " --axis " + shell_word(axis + "=" + value);
     return out;
 }
 
