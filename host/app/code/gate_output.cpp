@@ -61,6 +61,10 @@ std::vector<report::Column> columns_of(const CodeReport& report) {
                                        : change["verdict"] == "better" ? Tone::good
                                                                        : Tone::plain);
     }
+    // Conditions compare nothing with an earlier state.
+    std::erase_if(columns, [](const auto& column) {
+        return !column.cells.empty() && std::ranges::all_of(column.cells, [](const auto& cell) { return cell == "-"; });
+    });
     return columns;
 }
 
