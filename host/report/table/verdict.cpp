@@ -230,8 +230,9 @@ std::string shell_word(std::string word) {
     return "'" + word + "'";
 }
 
-bool sets_axis(const std::string& word, const std::string& axis) {
-    return word.starts_with(axis + "=") || word.starts_with("--axis=" + axis + "=");
+bool sets_axis(std::string_view word, const std::string& axis) {
+    if (constexpr std::string_view option = "--axis="; word.starts_with(option)) word.remove_prefix(option.size());
+    return word.starts_with(axis) && word.substr(axis.size()).starts_with('=');
 }
 
 std::string axes_of(const Record& r, const model::PointValues& also) {

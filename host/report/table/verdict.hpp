@@ -28,7 +28,7 @@ std::string pattern_of(const model::Record& record);
 /// A word of a command that a user copies: in quotes where a shell would take it apart or expand it.
 std::string shell_word(std::string word);
 /// Whether the word of a command line gives the axis its values: "n=256" behind -a or --axis, "--axis=n=256".
-bool sets_axis(const std::string& word, const std::string& axis);
+bool sets_axis(std::string_view word, const std::string& axis);
 /// " --axis n=256" of the axes that its command line had, and of those in `also`: at another size another one may win.
 std::string axes_of(const model::Record& record, const model::PointValues& also = {});
 
