@@ -13,14 +13,16 @@ kernel void look(global uint* out, global const uint* in, uint one) {
     if (x == 0) atomic_inc(&out[1]);
 }
 
-// Local memory of as many bytes as the text says.
-#ifdef BYTES
+// Local memory of 1 KiB more than the device says.
+#ifdef BEYOND
+#define BYTES (LOCAL_BYTES + 1024)
 kernel void beyond(global uint* out) {
     local uint own[BYTES / 4];
     for (uint i = get_local_id(0); i < BYTES / 4; i += get_local_size(0)) own[i] = i;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint wrong = 0;
-    for (uint i = get_local_id(0); i < BYTES / 4; i += get_local_size(0)) wrong += own[BYTES / 4 - 1 - i] != BYTES / 4 - 1 - i;
+    for (uint i = get_local_id(0); i < BYTES / 4; i += get_local_size(0))
+        wrong += own[BYTES / 4 - 1 - i] != BYTES / 4 - 1 - i;
     if (wrong) atomic_add(&out[0], wrong);
 }
 #endif

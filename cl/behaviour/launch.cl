@@ -16,13 +16,11 @@ kernel void empty(global uint* out) {}
 kernel void store(global uint* out) { out[get_global_id(0)] = (uint)get_global_id(0); }
 
 // One group that is busy for a while: two of them fit beside each other on any device with two units.
-#ifdef TRIPS
 kernel void chain(global uint* out) {
     uint x = get_global_id(0);
     for (uint i = 0; i < TRIPS; ++i) x = x * 1664525u + 1013904223u;
     out[get_global_id(0)] = x;
 }
-#endif
 
 // Which group came first: each takes a ticket.
 kernel void ticket(global uint* out) {

@@ -1,15 +1,14 @@
-#include "behaviour/prober.hpp"
-
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
-#include <set>
 
+#include "behaviour/rows.hpp"
 #include "core/embedded.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/random.hpp"
-#include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
@@ -20,54 +19,32 @@
 namespace cllab::behaviour {
 namespace {
 
-using model::Implementation;
-
-/// Array sizes: far beyond the caches on a GPU, what two cores copy in 10 ms on a CPU, an eighth of that on llvmpipe,
-/// and a few thousand elements in a simulator.
+/// Those of sizes.txt: what two cores copy in 10 ms, on a GPU far more than its caches hold.
 Sizes sizes_for(const model::Device& device) {
-    const auto by = [&](std::uint64_t gpu, std::uint64_t cpu, std::uint64_t simulated) {
-        if (device.implementation == Implementation::oclgrind) return simulated;
-        return device.is_gpu() ? gpu : device.implementation == Implementation::rusticl ? cpu / 8 : cpu;
-    };
-    return {{"items", by(64 << 20, 8 << 20, 4096)},
-            {"small", by(4 << 20, 64 << 10, 512)},
-            {"side", by(8192, 512, 16)},
-            {"few", by(65536, 65536, 1024)},
-            {"long", by(500'000, 2'000'000, 100)},
-            {"max_group", device.max_group_promised},
-            {"local_bytes", device.local_bytes}};
+    const auto all = text_entries(embedded("behaviour/sizes.txt"));
+    const std::string kind = device.is_gpu() ? "gpu" : model::name(device.implementation);
+    auto entry = std::ranges::find(all, kind, &TextEntry::name);
+    if (entry == all.end()) entry = all.begin();
+    Sizes out{{"max_group", device.max_group_promised}, {"local_bytes", device.local_bytes}};
+    for (const auto& [name, value] : entry->fields) out[name] = parse_integer(value).value();
+    return out;
 }
 
 const run::MeasureRules rules{.sampling_seconds = 0.3, .first_check = 10, .last_check = 80};
 constexpr double least_sample = 3e-3, longest_launch = 0.5;  ///< in seconds; a ratio takes at least 30 launches
 
-cl::NDRange range_of(const model::Extent& extent) {
-    const auto& size = extent.size;
-    if (extent.dims == 0) return cl::NullRange;
-    return extent.dims == 1 ? cl::NDRange(size[0]) : cl::NDRange(size[0], size[1]);
-}
-
 /// A launch with its kernel and what that works on, which no kernel keeps by itself.
 struct Ready {
     Launch launch;
+    device::Built built;
     cl::Kernel kernel{};
     cl::Memory out{}, in{};
     std::vector<cl::CommandQueue> queues{};
 
     const std::string& set(const std::string& what) const { return launch.settings.at(what); }
     void enqueue(const cl::CommandQueue& queue, cl::Event* event = nullptr) const {
-        queue.enqueueNDRangeKernel(kernel, cl::NullRange, range_of(launch.global), range_of(launch.local), nullptr,
-                                   event);
-    }
-    void finish() const {
-        // Where there is one queue, clFinish sends: on Mesa 22.3's rusticl it does not wait for what was sent before.
-        for (const auto& queue : queues)
-            if (queues.size() > 1) queue.flush();
-        for (const auto& queue : queues) queue.finish();
-    }
-    void run() const {
-        enqueue(queues[0]);
-        finish();
+        queue.enqueueNDRangeKernel(kernel, cl::NullRange, device::nd_range(launch.global),
+                                   device::nd_range(launch.local), nullptr, event);
     }
 };
 
@@ -77,18 +54,17 @@ public:
 
     Answer ask(const Question& question) {
         static const std::map<std::string, Answer (Prober::*)()> kinds{
-            {"value", &Prober::value}, {"ratio", &Prober::ratio}, {"time", &Prober::time},
-            {"rate", &Prober::rate},   {"ulp", &Prober::ulp},     {"enqueue", &Prober::time},
-            {"code", &Prober::code},   {"build", &Prober::build}, {"binary", &Prober::binary}};
+            {"value", &Prober::value}, {"ulp", &Prober::ulp},       {"code", &Prober::code},
+            {"build", &Prober::build}, {"binary", &Prober::binary}, {"time", &Prober::timed},
+            {"rate", &Prober::timed},  {"enqueue", &Prober::timed}, {"ratio", &Prober::timed}};
         question_ = question;
         Answer out;
         std::string claimed;
         try {
             claimed = claim();
             require_needs();
-            launches_.clear();
-            for (const auto& text : split(question.field(question.kind), '|'))
-                launches_.push_back(launch_of(text, sizes_));
+            launches_ = mapped(split(question.field(question.kind), '|'),
+                               [&](const auto& text) { return launch_of(text, sizes_); });
             out = (this->*kinds.at(question.kind))();
         } catch (const Unsupported& e) {
             out = {Answer::Status::untried, concat("not tried: ", e.what())};
@@ -109,8 +85,8 @@ private:
 
     /// Throws Unsupported for the first word of a line `needs` that the device lacks; "a|b" needs one of the two.
     void require_needs() const {
-        static const std::set<std::string> times{"ratio", "time", "rate", "enqueue", "build"};
-        if (times.contains(question_.kind) && has("oclgrind")) throw Unsupported("a simulation has no times");
+        const bool is_timed = !std::ranges::count(std::array{"value", "ulp", "code", "binary"}, question_.kind);
+        if (is_timed && has("oclgrind")) throw Unsupported("a simulation has no times");
         for (const auto& word : split(question_.field("needs"), ' ')) {
             if (word.starts_with("!") && has(word.substr(1))) throw Unsupported("not on " + word.substr(1));
             if (!word.empty() && !word.starts_with("!") &&
@@ -139,78 +115,71 @@ private:
     }
 
     std::string text() const { return std::string(embedded(question_.file() + ".cl")); }
-    /// The same with a line that makes it new to every cache.
-    std::string new_text() const {
-        return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text());
-    }
+    /// The same, new to every cache.
+    std::string fresh() const { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text()); }
 
     device::Built built(const std::string& text, const std::string& options) {
-        auto out = device::build(session_, text, options);
+        const auto sizes = concat(" -DTRIPS=", sizes_.at("trips"), " -DLOCAL_BYTES=", sizes_.at("local_bytes"));
+        auto out = device::build(session_, text, options + sizes);
         if (!out.ok) throw cl::Error(out.code);
         return out;
     }
-    const device::Built& program(const Launch& launch) {
-        const auto& options = launch.settings.at("options");
-        auto& out = programs_[question_.file() + options];
-        if (!out.ok) out = built(text(), options);
-        return out;
-    }
 
-    Ready ready(const Launch& launch) { return ready(launch, program(launch)); }
-    Ready ready(const Launch& launch, const device::Built& program) {
-        Ready out{launch};
-        out.kernel = {program.program, device::kernel_name(session_, program, launch.kernel).c_str()};
+    /// Of the program that the launch is of; `own`: of this one, if it is built.
+    Ready ready(const Launch& launch, const device::Built& own = {}) {
+        const auto& options = launch.settings.at("options");
+        auto& known = programs_[question_.file() + options];
+        if (!own.ok && !known.ok) known = built(text(), options);
+        Ready out{launch, own.ok ? own : known};
+        out.kernel = {out.built.program, device::kernel_name(session_, out.built, launch.kernel).c_str()};
         const auto arguments = out.kernel.getInfo<CL_KERNEL_NUM_ARGS>();
         out.out = memory(out.set("output"));
         out.kernel.setArg(0, out.out);
-        if (arguments > 1) out.in = memory(out.set("input"));
-        if (arguments > 1) out.kernel.setArg(1, out.in);
+        if (arguments > 1) out.kernel.setArg(1, out.in = memory(out.set("input")));
         if (arguments > 2) out.kernel.setArg(2, cl_uint{1});
         if (arguments > 3) out.kernel.setArg(3, std::array<cl_uint, 240>{});
-        out.queues = {queue(out.set("queue"))};
-        if (out.set("queue") == "two") out.queues.push_back(queue("plain"));
-        if (out.set("queue") == "unordered") out.queues.push_back(out.queues[0]);
+        const auto& queue = out.set("queue");
+        const cl_command_queue_properties how = queue == "profiling"   ? CL_QUEUE_PROFILING_ENABLE
+                                                : queue == "unordered" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+                                                                       : 0;
+        out.queues.emplace_back(session_.context(), session_.device(), how);
+        if (queue == "two") out.queues.emplace_back(session_.context(), session_.device());
+        if (queue == "unordered") out.queues.push_back(out.queues[0]);
         return out;
     }
 
     /// The buffer or image of this kind, with floats from 0.5 to 1.5. Made once, except "fresh".
     cl::Memory memory(const std::string& kind) {
-        const auto found = memory_.find(kind);
-        if (found != memory_.end()) return found->second;
+        auto& out = memory_[kind];
+        if (out()) return out;
         const auto items = sizes_.at("items"), side = sizes_.at("side");
         const auto flags = CL_MEM_READ_WRITE | (kind == "host" ? CL_MEM_ALLOC_HOST_PTR : 0U);
         if (kind == "fresh") return cl::Buffer(session_.context(), flags, 4 * items);
         std::vector<float> data(items);
-        for (std::size_t i = 0; i < items && kind != "zeros"; ++i)
+        for (std::size_t i = 0; i < data.size() && kind != "zeros"; ++i)
             data[i] = 0.5F + static_cast<float>(mix64(i) >> 40) * 0x1p-24F;
         if (kind == "image")
-            return memory_[kind] = cl::Image2D(session_.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                               cl::ImageFormat(CL_R, CL_FLOAT), side, side, 0, data.data());
-        const cl::Buffer out(session_.context(), flags, 4 * items);
-        session_.put(out, std::as_bytes(std::span(data)));
+            return out = cl::Image2D(session_.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                     cl::ImageFormat(CL_R, CL_FLOAT), side, side, 0, data.data());
+        const cl::Buffer buffer(session_.context(), flags, 4 * items);
+        session_.put(buffer, std::as_bytes(std::span(data)));
         session_.wait();
-        return memory_[kind] = out;
-    }
-
-    cl::CommandQueue queue(const std::string& kind) {
-        auto& out = queues_[kind];
-        const cl_command_queue_properties how = kind == "profiling"   ? CL_QUEUE_PROFILING_ENABLE
-                                                : kind == "unordered" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-                                                                      : 0;
-        if (!out()) out = cl::CommandQueue(session_.context(), session_.device(), how);
-        return out;
+        return out = buffer;
     }
 
     /// Seconds per launch in a row of so many, until the host has waited for it; of `enqueue`, until the last call is
     /// back. A queue with profiling gives each launch an event.
-    double once(Ready& of, unsigned launches) {
+    double once(Ready& of, unsigned launches = 1) {
         if (of.set("output") == "fresh") of.kernel.setArg(0, of.out = memory("fresh"));
         std::vector<cl::Event> events(of.set("queue") == "profiling" ? launches : 0);
         const auto start = Clock::now();
         for (unsigned i = 0; i < launches; ++i)
             for (auto& queue : of.queues) of.enqueue(queue, events.empty() ? nullptr : &events[i]);
         const double enqueued = seconds_since(start);
-        of.finish();
+        // Where there is one queue, clFinish sends: on Mesa 22.3's rusticl it does not wait for what was sent before.
+        for (const auto& queue : of.queues)
+            if (of.queues.size() > 1) queue.flush();
+        for (const auto& queue : of.queues) queue.finish();
         return (question_.kind == "enqueue" ? enqueued : seconds_since(start)) / launches;
     }
 
@@ -218,64 +187,58 @@ private:
     /// a row of some milliseconds. Throws Unsupported when a launch takes too long.
     std::function<double()> sample(const Launch& launch) {
         const auto of = std::make_shared<Ready>(ready(launch));
-        once(*of, 1);
-        const double seconds = once(*of, 1);
+        once(*of);
+        const double seconds = once(*of);
         if (seconds > longest_launch) throw Unsupported("one launch takes " + format_seconds(seconds));
         const double row = of->set("output") == "fresh" ? 1 : std::clamp(least_sample / seconds, 1.0, 1e4);
         return [this, of, row] { return once(*of, static_cast<unsigned>(row)); };
     }
 
     static Answer measure(const std::string& unit, const std::function<double()>& sample) {
-        run::StopRule stop(rules);
-        std::vector<double> samples;
-        const auto start = Clock::now();
-        do samples.push_back(sample());
-        while (!stop.enough(samples, seconds_since(start)));
-        const auto s = summarise(samples);
-        return measured(unit, s.median, s.low, s.high);
+        return measured(unit, run::sampled(rules, sample));
     }
 
-    Answer time() { return measure("s", sample(launches_[0])); }
-
-    Answer rate() {
+    /// Seconds per launch, or work-items per second; of two launches the ratio of their times, in turns, either first.
+    Answer timed() {
+        const auto of = mapped(launches_, [&](const Launch& launch) { return sample(launch); });
         const auto items = static_cast<double>(launches_[0].global.count());
-        return measure("op/s", [items, of = sample(launches_[0])] { return items / of(); });
-    }
-
-    /// In turns, either first.
-    Answer ratio() {
-        const auto above = sample(launches_[0]), below = sample(launches_[1]);
+        if (question_.kind == "rate") return measure("op/s", [&] { return items / of[0](); });
+        if (question_.kind != "ratio") return measure("s", of[0]);
         return measure("", [&] {
-            const double first = above(), second = below() * below();
-            return std::sqrt(first * above() / second);
+            const double first = of[0](), second = of[1]() * of[1]();
+            return std::sqrt(first * of[0]() / second);
         });
     }
 
-    /// Launches on a zeroed buffer and returns its first words. With two queues, the second one writes the zeros, 64
-    /// times, and the first word is the sum over the 64 launches. Flushed: it is whether clFinish waited behind
-    /// clFlush.
-    Answer value() {
+    /// So many first words of what the launch leaves in a zeroed buffer. With two queues the second one writes the
+    /// zeros, 64 times, and the first word is the sum over the 64 launches. Flushed: it is whether clFinish waited
+    /// behind clFlush.
+    std::vector<cl_uint> words_of(const Launch& launch, std::size_t number) {
+        const auto of = ready(launch);
+        const cl::Buffer out(of.out(), true);
+        const auto &one = of.queues.front(), &other = of.queues.back();
         std::vector<cl_uint> words;
-        for (const auto& launch : launches_) {
-            auto of = ready(launch);
-            const cl::Buffer out(of.out(), true);
-            const auto &one = of.queues.front(), &other = of.queues.back();
-            cl_uint sum = 0;
-            for (std::size_t i = 0; i < (of.queues.size() > 1 ? 64 : 1); ++i) {
-                words.assign(60, 0);
-                other.enqueueWriteBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
-                cl::Event done;
-                of.enqueue(one, &done);
-                if (of.set("queue") == "flushed") one.flush();
-                one.finish();
-                const bool waited = done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
-                done.wait();
-                other.enqueueReadBuffer(out, CL_TRUE, 0, 4 * words.size(), words.data());
-                if (of.set("queue") == "flushed") words[0] = waited;
-                words[0] = sum += words[0];
-            }
+        cl_uint sum = 0;
+        for (std::size_t i = 0; i < (of.queues.size() > 1 ? 64 : 1); ++i) {
+            words.assign(number, 0);
+            other.enqueueWriteBuffer(out, CL_TRUE, 0, 4 * number, words.data());
+            cl::Event done;
+            of.enqueue(one, &done);
+            if (of.set("queue") == "flushed") one.flush();
+            one.finish();
+            const bool waited = done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
+            done.wait();
+            other.enqueueReadBuffer(out, CL_TRUE, 0, 4 * number, words.data());
+            if (of.set("queue") == "flushed") words[0] = waited;
+            sum += words[0];
         }
-        return {Answer::Status::answered, said(question_.field("say"), words)};
+        words[0] = sum;
+        return words;
+    }
+
+    Answer value() {
+        const auto words = mapped(launches_, [&](const Launch& launch) { return words_of(launch, 60); });
+        return {Answer::Status::answered, said(question_, words.back())};
     }
 
     /// The function of a row is the last word of its name, without "native_" or "half_".
@@ -285,33 +248,28 @@ private:
 
     /// The kernel leaves results, and behind them its arguments.
     Answer ulp() {
-        auto of = ready(launches_[0]);
-        of.enqueue(of.queues[0]);
-        const auto few = sizes_.at("few");
-        std::vector<float> words(2 * few);
-        of.queues[0].enqueueReadBuffer(cl::Buffer(of.out(), true), CL_TRUE, 0, 8 * few, words.data());
+        const auto few = static_cast<std::size_t>(sizes_.at("few"));
+        const auto words = words_of(launches_[0], 2 * few);
+        const auto value = [&](std::size_t i) { return std::bit_cast<float>(words[i]); };
         double worst = 0;
         for (std::size_t i = 0; i < few; ++i)
-            worst = std::max(worst, model::math::error_ulp(words[i], function().reference(words[few + i])));
+            worst = std::max(worst, model::math::error_ulp(value(i), function().reference(value(few + i))));
         if (std::isinf(worst)) return {Answer::Status::answered, "a NaN or an infinity"};
         return {Answer::Status::answered, format_significant(worst, 3), {worst}};
     }
 
     /// A hash of the code that a launch runs; empty where it cannot be read.
     std::string code_of(const Launch& launch) {
-        const auto key = question_.file() + launch.kernel + launch.settings.at("options");
-        const auto found = code_.find(key);
-        if (found != code_.end()) return found->second;
-        ready(launch).run();  // CPU drivers compile at the first launch
-        const auto& built = program(launch);
-        const auto bytes = device::program_binary(built);
-        inspect::DumpRequest request{{},    launch.kernel,   "", launch.settings.at("options"), built.log,
+        auto of = ready(launch);
+        once(of);  // CPU drivers compile at the first launch
+        const auto bytes = device::program_binary(of.built);
+        inspect::DumpRequest request{{},    launch.kernel,   "", launch.settings.at("options"), of.built.log,
                                      bytes, session_.facts()};
         request.launch = {launch.local, launch.global};
         // NVIDIA's program binary is PTX, the input of its assembler: its text is compared, and nothing is
         // disassembled.
         if (has("nvidia")) request.tool_budget = {};
-        return code_[key] = inspect::read_code(request).info.fingerprint;
+        return inspect::read_code(request).info.fingerprint;
     }
 
     Answer code() {
@@ -324,7 +282,7 @@ private:
     Answer build() {
         const auto& [kernel, change, global, local, settings] = launches_[0];
         return measure(change == "cold" ? "s" : "", [&] {
-            const auto cold = new_text();
+            const auto cold = fresh();
             const double seconds = built(cold, "").seconds;
             if (change == "cold") return seconds;
             return built(cold + (change == "comment" ? "// other" : ""), settings.at("options")).seconds / seconds;
@@ -334,12 +292,12 @@ private:
     /// The kind of the program binary, or whether a launch or a second build changes it.
     Answer binary() {
         const auto& launch = launches_[0];
-        const auto source = new_text();
-        const auto first = built(source, "");
-        const auto before = device::program_binary(first);
+        const auto source = fresh();
+        auto of = ready(launch, built(source, ""));
+        const auto before = device::program_binary(of.built);
         if (launch.change == "kind") return {Answer::Status::answered, inspect::describe(inspect::recognise(before))};
-        ready(launch, first).run();
-        const auto after = device::program_binary(launch.change == "launch" ? first : built(source, ""));
+        once(of);
+        const auto after = device::program_binary(launch.change == "launch" ? of.built : built(source, ""));
         return {Answer::Status::answered,
                 before == after ? "same" : format_bytes(before.size()) + ", then " + format_bytes(after.size())};
     }
@@ -349,9 +307,7 @@ private:
     Question question_;  ///< the one that is asked, and
     std::vector<Launch> launches_;
     std::map<std::string, device::Built> programs_;  ///< by file and options
-    std::map<std::string, std::string> code_;        ///< by file, kernel and options
-    std::map<std::string, cl::Memory> memory_;       ///< by kind, as
-    std::map<std::string, cl::CommandQueue> queues_;
+    std::map<std::string, cl::Memory> memory_;       ///< by kind
 };
 
 }  // namespace

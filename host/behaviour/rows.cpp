@@ -16,47 +16,28 @@
 namespace cllab::behaviour {
 namespace {
 
-/// For "uchar16:16", $ is the first part and % the second.
-Question filled(Question question, const std::string& word) {
-    const auto parts = split(word, ':');
-    question.name += "." + parts.front();
-    for (auto& [field, text] : question.fields) {
-        const auto first = field == "ask" && word == "none" ? "no option" : parts.front();
-        text = join(split(join(split(text, '$'), first), '%'), parts.back());
-    }
-    std::ranges::replace(question.fields["ask"], ';', ' ');
-    return question;
-}
+const std::set<std::string> kinds{"value", "ratio", "time", "rate", "enqueue", "ulp", "code", "build", "binary"};
 
-void take(Question& question, const std::string& field, const std::string& text) {
-    static const std::set<std::string> known{"ask", "claim", "needs", "say", "each"},
-        kinds{"value", "ratio", "time", "rate", "enqueue", "ulp", "code", "build", "binary"};
-    if (field == "so" || field.starts_with("so ")) return void(question.so.emplace_back(trim(field.substr(2)), text));
-    if (kinds.contains(field))
-        question.kind = field;
-    else if (!known.contains(field))
-        throw Error(Blame::usage, "row '", question.name, "' has the unknown field '", field, "'");
-    question.fields[field] = text;
+/// The entry for a word of its line `each`: of "uchar16:16", $ is the first part and % the second.
+Question filled(TextEntry entry, const std::string& word) {
+    const auto parts = split(word, ':');
+    if (!word.empty()) entry.name += "." + parts.front();
+    Question out{std::move(entry)};
+    auto shown = word == "none" ? "no option" : parts.front();
+    std::ranges::replace(shown, ';', ' ');
+    for (auto& [field, text] : out.fields) {
+        if (kinds.contains(field)) out.kind = field;
+        text = join(split(join(split(text, '$'), field == out.kind ? parts.front() : shown), '%'), parts.back());
+    }
+    return out;
 }
 
 }  // namespace
 
 std::vector<Question> read_rows(std::string_view text) {
     std::vector<Question> out;
-    Question question;
-    for (const auto& line : split(std::string(text) + "\n\n", '\n')) {
-        if (const auto colon = line.find(": "); colon != std::string::npos) {
-            take(question, line.substr(0, colon), line.substr(colon + 2));
-        } else if (!line.empty()) {
-            question.name = line;
-        } else if (!question.name.empty()) {
-            const auto each = question.field("each");
-            if (each.empty()) out.push_back(question);
-            for (const auto& word : split(each, ' '))
-                if (!word.empty()) out.push_back(filled(question, word));
-            question = {};
-        }
-    }
+    for (const auto& entry : text_entries(text))
+        for (const auto& word : split(entry.field("each"), ' ')) out.push_back(filled(entry, word));
     return out;
 }
 
@@ -73,19 +54,19 @@ std::vector<Question> questions(const std::vector<std::string>& globs) {
     return out;
 }
 
-std::string consequence(const Question& question, const Answer& answer) {
+std::string consequence(const Question& question, const Answer& answer, const std::string& word) {
     if (answer.status != Answer::Status::answered) return {};
     const bool error = answer.text.starts_with("CL_") || answer.text == "does not build";
-    const auto holds = [&](const auto& one) {
-        const auto& when = one.first;
-        if (when.starts_with("= ")) return answer.text.starts_with(when.substr(2));
-        if (when.empty() || error) return !error;
-        const double value = answer.measured.empty() ? std::atof(answer.text.c_str()) : answer.measured[0];
-        const double limit = std::atof(when.c_str() + 1);
-        return when[0] == '<' ? value < limit : value > limit;
-    };
-    const auto found = std::ranges::find_if(question.so, holds);
-    return found == question.so.end() ? "" : found->second;
+    const double value = answer.measured.empty() ? std::atof(answer.text.c_str()) : answer.measured[0];
+    for (const auto& [field, text] : question.fields) {
+        const auto when = split(field, ' ');
+        if (when[0] != word) continue;
+        const auto sign = when.size() > 1 ? when[1] : "", than = sign.empty() ? "" : field.substr(word.size() + 3);
+        const double limit = std::atof(than.c_str());
+        const bool more = sign.empty() || (sign == "<" ? value < limit : value > limit);
+        if (sign == "=" ? answer.text.starts_with(than) : more && !error) return text;
+    }
+    return {};
 }
 
 bool differ(const Answer& a, const Answer& b) {
@@ -95,52 +76,40 @@ bool differ(const Answer& a, const Answer& b) {
     return more[0] > 1.1 * less[0] && more[1] > less[2];
 }
 
-Answer measured(const std::string& unit, double value, double low, double high) {
+Answer measured(const std::string& unit, const Summary& found) {
     const auto text = [&](double x) {
         return unit == "s" ? format_seconds(x) : unit.empty() ? format_significant(x, 3) : format_rate(x, unit);
     };
-    Answer out{
-        high < 1.5 * low ? Answer::Status::answered : Answer::Status::undecided, text(value), {value, low, high}};
-    if (text(low) != text(high)) out.text += " (" + text(low) + " to " + text(high) + ")";
-    if (out.status == Answer::Status::undecided) out.text = "not decided: " + out.text;
+    const auto low = text(found.low), high = text(found.high);
+    const auto words = text(found.median) + (low == high ? "" : " (" + low + " to " + high + ")");
+    Answer out{Answer::Status::answered, words, {found.median, found.low, found.high}};
+    if (found.high >= 1.5 * found.low) out = {Answer::Status::undecided, "not decided: " + words, out.measured};
     return out;
 }
 
-std::string said(const std::string& say, std::span<const std::uint32_t> words) {
-    if (say.find('{') != std::string::npos)
-        return fmt::vformat(say, fmt::make_format_args(words[0], words[1], words[2], words[3]));
-    const auto first = std::to_string(words[0]);
-    for (const auto& one : split(say, ','))
-        if (one.starts_with(first + "=")) return one.substr(first.size() + 1);
-    return first;
+std::string said(const Question& question, std::span<const std::uint32_t> words) {
+    const auto word = question.field(concat("say ", words[0])), form = question.field("say");
+    if (!word.empty()) return word;
+    return fmt::vformat(form.empty() ? "{0}" : form, fmt::make_format_args(words[0], words[1], words[2], words[3]));
 }
 
 Launch launch_of(const std::string& text, const Sizes& sizes) {
     Launch out;
-    const auto size_of = [&](const std::string& expression) {
-        const auto look_up = [&](const std::string& name, const kernelfile::Place& place) {
-            if (!sizes.contains(name)) kernelfile::refuse(place, "no size is called '", name, "'");
-            return static_cast<std::int64_t>(sizes.at(name));
-        };
-        return static_cast<std::size_t>(kernelfile::Expression::parse(expression, {text}).evaluate(look_up));
-    };
+    const auto look_up = [&](const std::string& name, const auto&) { return sizes.at(name); };
     for (const auto& word : split(trim(text), ' ')) {
         const auto equals = word.find('=');
-        if (equals == std::string::npos)
-            (out.kernel.empty() ? out.kernel : out.change) = word;
-        else if (const auto found = out.settings.find(word.substr(0, equals)); found != out.settings.end())
-            found->second = word.substr(equals + 1);
+        if (equals != std::string::npos)
+            out.settings.at(word.substr(0, equals)) = word.substr(equals + 1);
         else
-            throw Error(Blame::usage, "a row's launch has '", word, "'");
+            (out.kernel.empty() ? out.kernel : out.change) = word;
     }
     for (const auto& [key, extent] : {std::pair{"global", &out.global}, std::pair{"local", &out.local}})
         if (const auto& given = out.settings.at(key); !given.empty())
-            for (const auto& size : split(given, ',')) extent->size.at(extent->dims++) = size_of(size);
+            for (const auto& size : kernelfile::parse_list(given, {text}))
+                extent->size.at(extent->dims++) = static_cast<std::size_t>(size.evaluate(look_up));
     auto& options = out.settings.at("options");
     if (options == "none") options.clear();
     std::ranges::replace(options, ';', ' ');
-    if (const auto open = options.find('{'), close = options.find('}'); close != std::string::npos)
-        options.replace(open, close - open + 1, std::to_string(size_of(options.substr(open + 1, close - open - 1))));
     return out;
 }
 

@@ -1,32 +1,29 @@
-// The questions of `cllab behaviour` and their answers, as far as they need no device: rows.txt, what a row launches,
-// how an answer reads, and what follows from it.
+// The questions of `cllab behaviour` and their answers: rows.txt, what a row launches, how an answer reads, and what
+// follows from it need no device (rows.cpp); to ask needs one (prober.cpp).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/axes.hpp"
+#include "core/entries.hpp"
+#include "core/stats.hpp"
+#include "device/session.hpp"
 
 namespace cllab::behaviour {
 
-/// An entry of rows.txt, with one of the words of its line `each`.
-struct Question {
-    std::string name;  ///< "launch.prime": the kernels are those of cl/behaviour/launch.cl
-    std::map<std::string, std::string> fields;
-    std::string kind;  ///< the field that says how the answer is found
-    /// When, and what follows: "> 2" and "< 2" compare numbers, "= x" the beginning of the text; "" holds unless there
-    /// is an error.
-    std::vector<std::pair<std::string, std::string>> so;
+/// An entry of rows.txt, with one of the words of its line `each`. Its name is "launch.prime": the kernels are those of
+/// cl/behaviour/launch.cl.
+struct Question : TextEntry {
+    std::string kind{};  ///< the field that says how the answer is found
 
     std::string file() const { return name.substr(0, name.find('.')); }
-    std::string field(const std::string& of) const { return fields.contains(of) ? fields.at(of) : ""; }
 };
 
-/// Throws Error(usage) for an unknown field.
 std::vector<Question> read_rows(std::string_view text);
 /// Those of rows.txt whose name, or the beginning of it up to a dot, matches one of the shell globs; all where there
 /// are none. Throws Error(usage) for a glob that matches nothing.
@@ -41,17 +38,19 @@ struct Answer {
     std::string so{};                ///< what follows for a kernel
 };
 
-/// The advice for this answer; empty if the row has none.
-std::string consequence(const Question& question, const Answer& answer);
+/// The first of the row's lines `so` that holds for the answer: "so > 2" and "so < 2" compare the number, "so = x" the
+/// beginning of the text, and "so" holds unless there is an error. Empty where none does. Likewise of its lines `note`.
+std::string consequence(const Question& question, const Answer& answer, const std::string& word = "so");
 /// Whether two devices differ: measured answers by more than a tenth and beyond both intervals, others in their text.
 bool differ(const Answer& a, const Answer& b);
 /// "2.61 (2.55 to 2.70)"; undecided where the ends of the interval are a factor 1.5 apart or more.
-Answer measured(const std::string& unit, double value, double low, double high);
-/// `say` with the words that a kernel left, at least four: "{0}x{1}"; or "0=no,1=yes" by the first. Empty: the first.
-std::string said(const std::string& say, std::span<const std::uint32_t> words);
+Answer measured(const std::string& unit, const Summary& found);
+/// What the row says of the words that a kernel left, at least four: a line "say 0: no" of the first of them; else
+/// "say: {0}x{1}" of all; else the first.
+std::string said(const Question& question, std::span<const std::uint32_t> words);
 
-/// Values of the names in a row: items, small, side, few, long, max_group, local_bytes.
-using Sizes = std::map<std::string, std::uint64_t>;
+/// Values of the names in a row: those of sizes.txt, max_group and local_bytes.
+using Sizes = std::map<std::string, std::int64_t>;
 
 struct Launch {
     std::string kernel, change;  ///< a second word without "="
@@ -59,7 +58,11 @@ struct Launch {
     std::map<std::string, std::string> settings{{"options", ""},    {"input", "random"}, {"output", "out"},
                                                 {"queue", "plain"}, {"global", ""},      {"local", ""}};
 };
-/// "copy global=items/4,8 local=64 options=-DA={local_bytes};-DB". Throws Error(usage).
+/// "copy global=items/4,8 local=64 options=-DA;-DB". Throws std::out_of_range for a name that there is
+/// not.
 Launch launch_of(const std::string& text, const Sizes& sizes);
+
+/// What the device answers; outlived by the session. What it or its driver refuses is an answer.
+std::function<Answer(const Question&)> answers_of(device::Session& session);
 
 }  // namespace cllab::behaviour

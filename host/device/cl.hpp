@@ -13,9 +13,25 @@
 
 #include <string>
 
+#include "model/axes.hpp"
+
 namespace cllab::device {
 
 /// "CL_OUT_OF_RESOURCES (-5)"; the bare number for codes the standard does not name.
 std::string error_name(cl_int code);
+
+/// The null range where it has no dimensions.
+inline cl::NDRange nd_range(const model::Extent& extent) {
+    switch (extent.dims) {
+        case 1:
+            return cl::NDRange(extent.size[0]);
+        case 2:
+            return cl::NDRange(extent.size[0], extent.size[1]);
+        case 3:
+            return cl::NDRange(extent.size[0], extent.size[1], extent.size[2]);
+        default:
+            return cl::NullRange;
+    }
+}
 
 }  // namespace cllab::device

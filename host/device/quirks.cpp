@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/embedded.hpp"
+#include "core/entries.hpp"
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 
@@ -39,24 +41,12 @@ const std::map<std::string, bool (*)(const Device&)> applies_to{
     {"pocl-r16f-images", [](const Device& d) { return d.driver.starts_with("3."); }},
     {"pocl-inline-assembly", [](const Device& d) { return d.driver.starts_with("5."); }}};
 
-/// Entries of quirks.txt: a name, and lines "field: text", of which each goes on in indented ones.
 std::vector<Quirk> read_quirks() {
-    static constexpr std::pair<const char*, std::string Quirk::*> fields[] = {
-        {"driver", &Quirk::driver},      {"versions", &Quirk::versions}, {"fault", &Quirk::fault},
-        {"dealt", &Quirk::dealt},        {"handling", &Quirk::handling}, {"seen", &Quirk::seen},
-        {"gone when", &Quirk::gone_when}};
-    std::vector<Quirk> out;
-    std::string* last = nullptr;
-    for (const auto& line : split(embedded("device/quirks.txt"), '\n')) {
-        const auto colon = line.find(": ");
-        if (line.starts_with("  "))
-            *last += line.substr(1);
-        else if (const auto* field = find_in(fields, line.substr(0, colon)))
-            *(last = &(out.back().**field)) = line.substr(colon + 2);
-        else if (!line.empty())
-            out.emplace_back().name = line;
-    }
-    return out;
+    return mapped(text_entries(embedded("device/quirks.txt")), [](const TextEntry& entry) {
+        const auto field = [&](const char* of) { return entry.field(of); };
+        return Quirk{entry.name,     field("driver"),   field("versions"), field("fault"),
+                     field("dealt"), field("handling"), field("seen"),     field("gone when")};
+    });
 }
 
 }  // namespace

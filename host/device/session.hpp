@@ -96,6 +96,9 @@ public:
     const TimerAudit& timer();
     /// A reading of the clock, or nothing where none is to be had; looked for at the first call.
     std::optional<Clocks> clocks();
+    /// Groups of so many work-items run, whatever CL_KERNEL_WORK_GROUP_SIZE says; 0: that is not known.
+    std::size_t largest_group() const { return largest_group_; }
+    void set_largest_group(std::size_t items) { largest_group_ = items; }
     /// What `ask` answered to `question` when it was first asked here.
     bool remembered(const std::string& question, const std::function<bool()>& ask);
 
@@ -118,6 +121,7 @@ private:
     std::optional<bool> settled_;
     std::map<std::string, bool> answers_;
     Clock::time_point last_wait_{};
+    std::size_t largest_group_ = 0;
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
     bool guards_ = true;

@@ -316,6 +316,8 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
              const std::set<CellNumber>& finished, Kept* kept) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
+    const auto group = request.settings.largest_groups.find(session.facts().selector);
+    session.set_largest_group(group == request.settings.largest_groups.end() ? 0 : group->second);
     Kept own;
     auto& keep = kept ? *kept : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/stats.hpp"
+#include "core/clock.hpp"
 #include "core/units.hpp"
 
 namespace cllab::run {
@@ -65,6 +65,15 @@ bool StopRule::enough(std::span<const double> samples, double spent, const std::
     // Never end with too little for an interval, unless one sample alone is very long.
     const unsigned least = n > 0 && spent / n > 1 ? 3 : least_for_interval;
     return spent >= rules_.sampling_seconds && n >= least && stop("timeout");
+}
+
+Summary sampled(const MeasureRules& rules, const std::function<double()>& sample) {
+    StopRule stop(rules);
+    std::vector<double> samples;
+    const auto start = Clock::now();
+    do samples.push_back(sample());
+    while (!stop.enough(samples, seconds_since(start)));
+    return summarise(samples);
 }
 
 model::Timing to_timing(std::span<const double> samples) {

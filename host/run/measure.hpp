@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/stats.hpp"
 #include "model/result.hpp"
 #include "run/request.hpp"
 
@@ -62,6 +63,9 @@ private:
     double last_half_width_ = 0;
     std::string reason_;
 };
+
+/// Of as many calls of `sample` as these rules ask for.
+Summary sampled(const MeasureRules& rules, const std::function<double()>& sample);
 
 model::Timing to_timing(std::span<const double> samples);
 

@@ -59,6 +59,8 @@ struct Settings {
     /// Several cells at once where the device can; false: a driver that ends ends in its cell.
     bool builds_ahead = true;
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
+    /// Work-items of a group that is launched although the kernel's own query promises fewer, by selector.
+    std::map<std::string, std::size_t> largest_groups;
     /// Says why a record is impossible by its device's limits; the sentence becomes a warning. `one_launch`: the time
     /// is of one launch, by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
@@ -88,7 +90,7 @@ void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
         run, arrangement, goes_on, screening, ends, fresh_data, hot_seconds, tool_seconds, small_groups,           \
-        cache, count_above, energy, steps, read_code, builds_ahead, limits, judge, name_limit
+        cache, count_above, energy, steps, read_code, builds_ahead, limits, largest_groups, judge, name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };
     each(CLLAB_FIELDS);

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <regex>
 #include <span>
 
 #include "app/choose/request.hpp"
 #include "app/code/source_lines.hpp"
+#include "app/files/behaviour_file.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
+#include "core/kernel_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
@@ -172,6 +175,28 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
     }
 }
 
+/// Notes what vectors of halves cost on the device, where the kernel or a function of its file calls vload_half8 and
+/// its like.
+void add_cost_of_halves(CellCode& code, const model::Variant& variant, const std::string& cost) {
+    if (!variant.own) return;
+    static const std::regex call("v(load|store)_half(2|3|4|8|16)(_rt[ezpn])?");
+    const auto text = without_comments(variant.own->text);
+    auto others = kernels_in(text);
+    std::erase_if(others, [&](const auto& one) { return one.name == variant.entry; });
+    std::vector<std::string> calls, accesses;
+    std::smatch parts;
+    for (const auto& name : names_in(without_bodies(text, others, ";"))) {
+        if (!std::regex_match(name, parts, call)) continue;
+        calls.push_back(name);
+        for (const auto& [access, times] : code.counts.total.memory)
+            if (access.ends_with(parts.str(1) + "_16"))
+                add_once(accesses, concat(times, " two-byte ", parts.str(1), times == 1 ? "" : "s"));
+    }
+    if (calls.empty()) return;
+    const auto found = accesses.empty() ? "" : ", and its code has " + join(accesses, " and ");
+    code.notes.push_back(code.id + " calls " + join(calls, " and ") + found + ": " + cost);
+}
+
 }  // namespace
 
 std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
@@ -205,6 +230,9 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
         if (invocation.source) add_source(*runner, request.settings, device, cells, records, mine);
         if (invocation.hot && device.implementation == model::Implementation::nvidia)
             count_executions(device, cells, records, invocation, mine);
+        const auto cost = note_of(known_answers(invocation.dumps, device), "memory.half.half8_");
+        for (std::size_t i = 0; i < mine.size() && i < cells.size() && !cost.empty(); ++i)
+            add_cost_of_halves(mine[i], *cells[i].variant, cost);
         records.clear();
     }
     return codes;

@@ -9,6 +9,7 @@
 
 #include "app/commands/command_file.hpp"
 #include "app/comparing/versus.hpp"
+#include "app/files/behaviour_file.hpp"
 #include "app/running/cross_check.hpp"
 #include "app/screen/results.hpp"
 #include "core/hash.hpp"
@@ -121,6 +122,7 @@ run::Settings Tuning::settings() const {
     out.sampling_seconds = options_.sampling_seconds;
     out.goes_on = true;  // the device is known by the batch before
     out.limits = context_.limits;
+    out.largest_groups = context_.largest_groups;
     return out;
 }
 
@@ -277,13 +279,15 @@ int tune(const TuneOptions& asked, Runner& runner) {
     for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
     choice.say_defaults();
     const auto limits = read_profiles(invocation.dumps, devices);
+    std::map<std::string, std::size_t> groups;
+    for (const auto& device : devices) groups[device.selector] = largest_group(known_answers(invocation.dumps, device));
     outputs.open();
     // Not before: an output is no input, but for this one, which is added to.
     const auto earlier =
         invocation.resume.empty() ? std::vector<model::Record>{} : read_records({invocation.resume}).records();
     Sink sink(outputs.json(), outputs.csv());
     if (sink.uses_stdout()) print_results_to_stderr();
-    const TuneContext context{invocation, choice, runner, limits, earlier, sink};
+    const TuneContext context{invocation, choice, runner, limits, groups, earlier, sink};
     if (invocation.budget) *invocation.budget /= static_cast<double>(devices.size() * selected.size());
     bool fine = true;
     try {

@@ -32,6 +32,7 @@ struct TuneContext {
     const Choice& choice;
     Runner& runner;
     const std::map<std::string, model::Limits>& limits;
+    const std::map<std::string, std::size_t>& largest_groups;
     const std::vector<model::Record>& earlier;  ///< of --resume
     Sink& sink;
 };
@@ -63,7 +64,7 @@ private:
     std::string doing(std::size_t begun) const;  ///< `begun`: points of the batch that is measured
     void print_plan(const model::Screening& found) const;
     void print_so_far(const model::Screening& found) const;  ///< where the tuning ends too soon
-    void print_failures();  ///< those not yet told
+    void print_failures();                                   ///< those not yet told
 
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);

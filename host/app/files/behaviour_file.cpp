@@ -1,26 +1,18 @@
 #include "app/files/behaviour_file.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
 #include "app/files/profile_file.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/tools/dump.hpp"
-#include "json/read.hpp"
 #include "run/executor.hpp"
 
 namespace cllab::app {
-namespace {
-
-std::filesystem::path root_of(const std::filesystem::path& dumps) { return dumps.empty() ? profiles_folder() : dumps; }
-
-/// The number of an answer; 0 where there is none that was decided.
-double measured(const Answers& known, const std::string& name) {
-    const auto found = known.find(name);
-    const bool is_sure = found != known.end() && found->second.status == behaviour::Answer::Status::answered;
-    return is_sure && !found->second.measured.empty() ? found->second.measured[0] : 0;
-}
-
-}  // namespace
 
 nlohmann::ordered_json identity_of(const model::Device& device) {
     return {{"name", device.name},
@@ -31,7 +23,8 @@ nlohmann::ordered_json identity_of(const model::Device& device) {
 }
 
 Answers known_answers(const std::filesystem::path& dumps, const model::Device& device) {
-    const auto path = inspect::device_folder(root_of(dumps), device, run::this_host().name) / "behaviour.json";
+    const auto root = dumps.empty() ? profiles_folder() : dumps;
+    const auto path = inspect::device_folder(root, device, run::this_host().name) / "behaviour.json";
     std::error_code unknown;
     if (std::filesystem::exists(path, unknown)) try {
             const auto kept = parse_json<nlohmann::ordered_json>(profile_text(path));
@@ -45,47 +38,29 @@ Answers known_answers(const std::filesystem::path& dumps, const model::Device& d
 void keep_answers(const std::filesystem::path& dumps, const model::Device& device, Answers answers) {
     answers.merge(known_answers(dumps, device));
     const nlohmann::ordered_json kept{{"device", identity_of(device)}, {"answers", nlohmann::json(answers)}};
-    const auto folder = inspect::claim_device_folder(root_of(dumps), device, run::this_host().name);
+    const auto root = dumps.empty() ? profiles_folder() : dumps;
+    const auto folder = inspect::claim_device_folder(root, device, run::this_host().name);
     write_profile(folder / "behaviour.json", json_text(kept, 2) + "\n");
 }
 
-std::set<std::string> idle_options(const Answers& known, const std::string& options) {
-    std::set<std::string> out;
-    for (const auto& [name, answer] : known) {
-        const auto option = join(split(name.substr(name.find('-') + 1), ';'), " ");
-        if (name.starts_with("compile.option.-") && answer.text.starts_with("same") &&
-            (" " + options + " ").find(" -" + option + " ") != std::string::npos)
-            out.insert("-" + option + " changes nothing on this device: `cllab behaviour` found the " + answer.text +
-                       " with it");
-    }
-    return out;
-}
-
-std::string cost_of_small_groups(const Answers& known) {
-    const auto found = measured(known, "launch.prime");
-    return found < 1.1 ? ""
-                       : "; on this device 1,000,003 items, a prime, take " + format_significant(found, 3) +
-                             " times as long as 1,000,192 (`cllab behaviour`)";
+std::string note_of(const Answers& known, const std::string& name) {
+    const auto all = behaviour::questions({});
+    const auto question = std::ranges::find(all, name, &behaviour::Question::name);
+    const auto answer = known.find(name);
+    if (question == all.end() || answer == known.end()) return {};
+    const auto& [status, text, measured, claim, so] = answer->second;
+    const auto figure = measured.empty() ? text : format_significant(measured[0], 3);
+    return fmt::format(fmt::runtime(consequence(*question, answer->second, "note")), figure);
 }
 
 std::string cost_of_constants(const Answers& known) {
-    const auto alike = measured(known, "memory.constant.uniform"), own = measured(known, "memory.constant.divergent");
-    return alike <= 0 || own <= 0
-               ? ""
-               : "On this device a table through a __constant pointer takes " + format_significant(alike, 3) +
-                     " times as long as through __global const where all work-items read one place, and " +
-                     format_significant(own, 3) + " times where each reads its own (`cllab behaviour`).";
+    return trim(note_of(known, "memory.constant.uniform") + " " + note_of(known, "memory.constant.divergent"));
 }
 
-std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
-    std::string out;
-    for (const auto& name : names) {
-        const auto one = measured(here, "ulp.plain." + name), other = measured(there, "ulp.plain." + name);
-        if (one > 0 && other > 0)
-            out += "; the error of " + name + "() is up to " + format_significant(one, 3) + " ulp on the first and " +
-                   format_significant(other, 3) + " ulp on the second (`cllab behaviour`), so its results may differ";
-    }
-    return out;
+std::size_t largest_group(const Answers& known) {
+    const auto beyond = known.find("launch.group_beyond");
+    const bool ran = beyond != known.end() && beyond->second.text.ends_with(" run");
+    return ran ? std::strtoul(beyond->second.text.c_str(), nullptr, 10) : 0;
 }
 
 }  // namespace cllab::app

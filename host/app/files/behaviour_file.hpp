@@ -3,11 +3,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 #include "behaviour/rows.hpp"
+#include "json/read.hpp"
 #include "model/device.hpp"
 
 namespace cllab::behaviour {
@@ -32,13 +31,11 @@ Answers known_answers(const std::filesystem::path& dumps, const model::Device& d
 /// Adds to it. Throws Error(environment).
 void keep_answers(const std::filesystem::path& dumps, const model::Device& device, Answers answers);
 
-/// A sentence for each of the build options that changed no code on the device.
-std::set<std::string> idle_options(const Answers& known, const std::string& options);
-/// What groups of one item cost on the device, for the end of a sentence; empty where that is not known, or is nothing.
-std::string cost_of_small_groups(const Answers& known);
-/// What a __constant pointer costs on the device, in a sentence; empty where that is not known.
+/// What a row's line `note` says of the device, with the figure that was found; empty where none holds.
+std::string note_of(const Answers& known, const std::string& question);
+/// What a __constant pointer costs on the device, in sentences; empty where that is not known.
 std::string cost_of_constants(const Answers& known);
-/// How far the functions among these names are off on two devices, likewise.
-std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names);
+/// Work-items of a group that ran whatever CL_KERNEL_WORK_GROUP_SIZE says; 0 where that is not known.
+std::size_t largest_group(const Answers& known);
 
 }  // namespace cllab::app

@@ -82,6 +82,15 @@ using HandOver = std::function<void(const std::string& line)>;
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds, const HandOver& taken = {});
 
+/// The same for so many parts: `work` hands over a line when it is ready for the first part that it is given, and then
+/// one for each part from that on, which `taken` gets. Where a child ends in a part, what `lost` makes of the reason is
+/// its line, and a new child goes on behind it. Throws also DeviceLost when a child ends before it is ready, and
+/// run::Interrupted.
+void in_children(std::size_t parts, const std::function<void(std::size_t first, const HandOver&)>& work,
+                 const std::string& doing, double first_seconds, double seconds,
+                 const std::function<void(std::size_t part, const std::string& line)>& taken,
+                 const std::function<std::string(const std::string& why)>& lost);
+
 // What a runner does in the process that calls OpenCL: this one, or a child.
 
 /// The devices this process works with: each is opened once, its timer audited and its clock brought up once.

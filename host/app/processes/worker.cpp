@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "app/processes/runner.hpp"
 #include "app/program.hpp"
@@ -229,6 +230,25 @@ std::vector<std::string> in_child(const std::function<void(const HandOver&)>& wo
         if (message.contains("finished")) return out;
         out.push_back(message.at("line").get<std::string>());
         if (taken) taken(out.back());
+    }
+}
+
+void in_children(std::size_t parts, const std::function<void(std::size_t first, const HandOver&)>& work,
+                 const std::string& doing, double first_seconds, double seconds,
+                 const std::function<void(std::size_t part, const std::string& line)>& taken,
+                 const std::function<std::string(const std::string& why)>& lost) {
+    for (std::size_t part = 0; part < parts;) {
+        bool is_ready = false;
+        const auto take = [&](const std::string& line) {
+            if (interrupted()) throw run::Interrupted{};
+            if (std::exchange(is_ready, true)) taken(part++, line);
+        };
+        try {
+            in_child([&](const HandOver& hand_over) { work(part, hand_over); }, doing, first_seconds, seconds, take);
+        } catch (const DeviceLost& e) {
+            if (!is_ready) throw;
+            taken(part++, lost(e.what()));
+        }
     }
 }
 

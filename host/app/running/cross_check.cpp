@@ -98,6 +98,19 @@ const model::math::Function* least_exact_function(const model::Cell& cell) {
     return out;
 }
 
+/// How far the functions among these names are off on two devices, for the end of a sentence; empty where that is not
+/// known.
+std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
+    std::string out;
+    for (const auto& name : names) {
+        const auto one = note_of(here, "ulp.plain." + name), other = note_of(there, "ulp.plain." + name);
+        if (!one.empty() && !other.empty())
+            out += "; the error of " + name + "() is up to " + one + " on the first and " + other +
+                   " on the second (`cllab behaviour`), so its results may differ";
+    }
+    return out;
+}
+
 /// A cell on the other device, and beside it here.
 struct Checked {
     model::Cell cell;       ///< as it was launched

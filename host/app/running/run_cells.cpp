@@ -39,6 +39,19 @@ bool is_of_launch(const model::Record& record) {
            (says("past the end of '") || says("before the start of '") || says("it writes nothing"));
 }
 
+/// A sentence for each of the build options that `cllab behaviour` found to change no code on the device.
+std::set<std::string> idle_options(const Answers& known, const std::string& options) {
+    std::set<std::string> out;
+    for (const auto& [name, answer] : known) {
+        const auto option = join(split(name.substr(name.find('-') + 1), ';'), " ");
+        if (name.starts_with("compile.option.-") &&
+            (" " + options + " ").find(" -" + option + " ") != std::string::npos)
+            out.insert(note_of(known, name));
+    }
+    out.erase("");
+    return out;
+}
+
 class CellsRun {
 public:
     CellsRun(RunPlan& plan, Runner& runner, RunListener& listener)
@@ -106,6 +119,7 @@ private:
         try {
             sides_.clear();
             known_ = known_answers(plan_.options.dumps, device);
+            plan_.request.settings.largest_groups[device.selector] = largest_group(known_);
             for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
             runner_.run(plan_.request, device.selector, events_);
             if (plan_.paired) compare(device);
@@ -143,7 +157,7 @@ private:
             if (said_.insert(record.device.selector + idle).second) say(idle);
         for (auto& warning : record.warnings)
             if (model::is(warning, model::Warning::driver_group) && warning.find(" divides ") != std::string::npos)
-                warning += cost_of_small_groups(known_);
+                if (const auto cost = note_of(known_, "launch.prime"); !cost.empty()) warning += "; " + cost;
         sink_.take(record);
         baseline_.take(record, &cell);
         progress_.finished(record);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <ostream>
+#include <sstream>
 
 #include "core/embedded.hpp"
 #include "core/grouped.hpp"
@@ -162,13 +163,17 @@ void write_head(std::ostream& out, const std::string& title, const std::string& 
 
 }  // namespace
 
-void write_table_page(std::ostream& out, const std::string& title, const std::vector<std::string>& remarks,
-                      const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows) {
+std::string table_page(const std::string& title, const std::vector<std::string>& remarks,
+                       const std::vector<Column>& columns) {
+    std::ostringstream out;
     write_head(out, title, "");
     for (const auto& remark : remarks) out << "<p>" << text(remark) << "</p>\n";
-    out << "</header>\n<main>\n<table>" << head_of(mapped(columns, [](const auto& one) { return text(one); })) << "\n";
-    for (const auto& row : rows) out << "<tr>" << join(row, "", cell) << "</tr>\n";
+    out << "</header>\n<main>\n<table>" << head_of(mapped(columns, [](const auto& one) { return text(one.title); }))
+        << "\n";
+    for (std::size_t row = 0; row < columns.front().cells.size(); ++row)
+        out << "<tr>" << join(columns, "", [&](const auto& one) { return cell(one.cells.at(row)); }) << "</tr>\n";
     out << "</table>\n</main></body></html>\n";
+    return out.str();
 }
 
 void write_page(std::ostream& out, const Page& page) {

@@ -14,6 +14,7 @@
 #include "model/experiment.hpp"
 #include "model/explanation.hpp"
 #include "model/result.hpp"
+#include "report/table/layout.hpp"
 #include "report/table/ranking.hpp"
 
 namespace cllab::report::html {
@@ -109,8 +110,8 @@ struct Page {
 void write_page(std::ostream& out, const Page& page);
 
 /// A page with a table of text alone, below `remarks`.
-void write_table_page(std::ostream& out, const std::string& title, const std::vector<std::string>& remarks,
-                      const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows);
+std::string table_page(const std::string& title, const std::vector<std::string>& remarks,
+                       const std::vector<Column>& columns);
 
 /// By family: the axes on which its records differ.
 std::map<std::string, std::set<std::string>> varying_axes(const std::vector<model::Record>& records);

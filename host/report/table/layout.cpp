@@ -278,6 +278,17 @@ void print_sections(std::ostream& out, const Grid& grid, const std::vector<std::
     }
 }
 
+void print_text_table(std::ostream& out, std::vector<Column> columns, const std::vector<std::string>& sections,
+                      std::size_t width, bool colour) {
+    std::size_t taken = gap.size() * columns.size(), sharing = 0;
+    for (const auto& column : columns) taken += column.most, sharing += column.most == 0;
+    for (auto& column : columns)
+        if (column.most == 0) column.most = (width - std::min(width - sharing, taken)) / sharing;
+    const Grid grid(std::move(columns), 0, colour);
+    out << grid.header() << '\n';
+    print_sections(out, grid, sections, colour);
+}
+
 std::string Grid::names_of(std::size_t row) const {
     std::vector<std::string> words;
     for (const auto& column : above_)

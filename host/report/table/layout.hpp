@@ -92,6 +92,11 @@ private:
 /// The rows of the grid, each below the heading of its section where that is another one than the row's before.
 void print_sections(std::ostream& out, const Grid& grid, const std::vector<std::string>& sections, bool colour);
 
+/// Columns of text for lines of `width` columns, by print_sections: cells are wrapped. Columns without `most` share the
+/// room that the others leave.
+void print_text_table(std::ostream& out, std::vector<Column> columns, const std::vector<std::string>& sections,
+                      std::size_t width, bool colour);
+
 /// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word is
 /// broken, a longer path gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);

@@ -18,19 +18,6 @@ namespace {
 
 using namespace model;
 
-cl::NDRange nd_range(const Extent& extent) {
-    switch (extent.dims) {
-        case 1:
-            return cl::NDRange(extent.size[0]);
-        case 2:
-            return cl::NDRange(extent.size[0], extent.size[1]);
-        case 3:
-            return cl::NDRange(extent.size[0], extent.size[1], extent.size[2]);
-        default:
-            return cl::NullRange;
-    }
-}
-
 void set_pointer(const cl::Kernel& kernel, cl_uint index, const void* pointer) {
     const auto code = clSetKernelArgSVMPointer(kernel(), index, pointer);
     if (code != CL_SUCCESS) throw cl::Error(code, "clSetKernelArgSVMPointer");
@@ -105,7 +92,8 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch,
     // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself
     // decides.
     const bool promised = launch.local.count() > facts.max_group && launch.local.count() <= facts.max_group_promised;
-    const bool asked = !promised && !device::has_quirk(facts, "rusticl-group-32");
+    const bool asked =
+        !promised && !device::has_quirk(facts, "rusticl-group-32") && launch.local.count() > session_.largest_group();
     std::size_t most = 0;
     if (asked &&
         clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
@@ -233,8 +221,8 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
 void Operation::start(const Launch& launch, const cl::Kernel& kernel, cl::Event* event) {
     try {
         session_.queue(launch.queue)
-            .enqueueNDRangeKernel(kernel, nd_range(launch.offset), nd_range(launch.global), nd_range(launch.local),
-                                  nullptr, event);
+            .enqueueNDRangeKernel(kernel, device::nd_range(launch.offset), device::nd_range(launch.global),
+                                  device::nd_range(launch.local), nullptr, event);
     } catch (const cl::Error& e) {
         const auto offset = launch.offset.dims == 0 ? std::string() : ", offset " + launch.offset.text() + ",";
         throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + "' over " +
