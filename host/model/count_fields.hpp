@@ -11,6 +11,11 @@ void fields(V& v, T& a) {
     v.when(a.known, "mean", a.mean, {"Per work-item, over the launch. Absent: it is not known."});
     v.when(a.known && a.margin > 0, "margin", a.margin,
            {"Where groups were drawn: the mean's 95 % interval is this much to each side."});
+    v.when(a.known && a.open, "open", a.open,
+           {"That interval has no upper end: a group that was not counted may repeat a loop any number of times."});
+    v.when(!a.known && a.at_least > 0, "at_least", a.at_least,
+           {"Where the counted groups were alike and the others may not be: the mean's 95 % interval begins here and "
+            "has no upper end."});
     v.always("low", a.low, {"Of the counted group with the least."});
     v.always("high", a.high, {"Of the counted group with the most."});
 }
