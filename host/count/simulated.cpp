@@ -23,6 +23,7 @@ using namespace model;
 struct Rests {
     bool on_unseen_code = false;  ///< code that none of them executed has something of it
     bool on_addresses = false;
+    bool on_uneven_loops = false;  ///< whose trips in the other groups may be any number
 };
 
 /// The groups that were counted: those that always are, then pairs that were drawn (wave/requests.hpp).
@@ -33,7 +34,8 @@ public:
           groups_(groups),
           certain_(certain_groups(static_cast<std::uint64_t>(groups))),
           pairs_((groups - static_cast<double>(certain_)) / 2),
-          never_(j.at("never")) {
+          never_(j.at("never")),
+          uneven_(j.at("uneven")) {
         const auto counted = list_.size();
         const bool whole = list_.back().at("whole").get<bool>();
         all_ = whole && static_cast<double>(counted) >= groups;
@@ -41,6 +43,9 @@ public:
         const bool ended = whole && j.at("ended").get<bool>();
         is_sample_ = all_ || (ended && counted >= certain_ && (drawn >= 2 || drawn >= pairs_));
         alike_ = !j.at("by_place").get<bool>() && !j.at("by_data").get<bool>();
+        // A larger share of the groups would have shown itself among the drawn pairs at 95 % confidence.
+        constexpr double unseen = 0.05;
+        if (is_sample_ && !all_ && !alike_ && drawn >= 1) unlike_ = 1 - std::pow(unseen, 1 / drawn);
     }
 
     using Of = std::function<double(const Json&)>;
@@ -72,6 +77,10 @@ public:
             out.mean = (certain + pairs_ * drawn) / all_items;
             if (!same_everywhere) out.margin = pairs_ * confidence(pairs, pairs_) / all_items;
         }
+        // The others may do nothing, or twice as much.
+        out.margin = std::max(out.margin, unlike_ * out.high);
+        out.open = out.known && !all_ && rests.on_uneven_loops;
+        if (out.open && out.low == out.high) out.known = false, out.at_least = out.mean - out.margin;
         return out;
     }
     Amount amount(const char* key, Rests rests) const {
@@ -90,18 +99,24 @@ public:
         for (const auto& group : list_) out += group.at("items").get<double>();
         return out;
     }
-    Rests on(const char* what) const { return {never_.at(what).get<bool>(), false}; }
+    Rests on(const char* what) const { return {never_.at(what).get<bool>(), false, uneven_.at(what).get<bool>()}; }
     /// `what`: "touches" or "atomics", of spaces as bits.
     Rests on(const char* what, Space space, bool addresses = false) const {
-        return {(never_.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0, addresses};
+        const auto has = [&](const Json& code) {
+            return (code.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0;
+        };
+        return {has(never_), addresses, has(uneven_)};
     }
     Rests on_operation(std::size_t number) const {
-        const auto& unseen = never_.at("operations");
-        return {std::ranges::any_of(unseen, [&](const Json& one) { return one == number; }), false};
+        const auto has = [&](const Json& code) {
+            return std::ranges::any_of(code.at("operations"), [&](const Json& one) { return one == number; });
+        };
+        return {has(never_), false, has(uneven_)};
     }
     bool has_all() const { return all_; }
     bool is_sample() const { return is_sample_; }
     bool are_alike() const { return alike_; }
+    double unlike() const { return unlike_; }
     /// Of the text, where code begins that none of them executed; 0: nowhere.
     unsigned unseen_line() const {
         const bool anything = never_.at("weighs").get<bool>() || never_.at("touches").get<unsigned>() > 0;
@@ -113,7 +128,8 @@ private:
     double groups_;
     std::size_t certain_;
     double pairs_;  ///< of the launch
-    const Json& never_;
+    const Json &never_, &uneven_;
+    double unlike_ = 0;
     bool all_ = false, is_sample_ = false, alike_ = false;
 };
 
@@ -211,15 +227,6 @@ void read_footprint(const Json& list, Counts& out) {
     }
 }
 
-/// A larger share of the groups would have shown itself among the drawn pairs at 95 % confidence. 0: all groups were
-/// counted, or none can differ.
-double unlike(const Counts& c) {
-    constexpr double certain = 2, unseen = 0.05;
-    const double pairs = std::floor((c.counted_groups - certain) / 2);
-    const bool may_differ = c.counted_groups < c.groups && (c.by_place || c.by_data);
-    return may_differ && c.bounded && pairs >= 1 ? 1 - std::pow(unseen, 1 / pairs) : 0;
-}
-
 }  // namespace
 
 Counts read_simulated(std::string_view text) {
@@ -243,7 +250,7 @@ Counts read_simulated(std::string_view text) {
         out.by_data = j.at("by_data");
         out.counted_groups = static_cast<double>(list.size());
         out.counted_items = groups.items();
-        out.unlike_groups = unlike(out);
+        out.unlike_groups = groups.unlike();
         if (!(out.counted_items > 0)) throw Error(Blame::result, "the plugin counted no work-item");
         read_operations(j, groups, out);
         out.private_memory = accesses(groups, "private", Space::private_memory);

@@ -196,6 +196,7 @@ std::string both(const std::string& declared, const std::string& what, const std
 struct Compared {
     const char* name;
     double a = 0, b = 0;  ///< totals of the launches
+    bool open = false;    ///< from drawn groups, without an upper bound for the others
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
     /// An amount that only one side has would rank first with an infinite ratio: one barrier above thousands of
@@ -213,6 +214,8 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
+Amount instructions(const Counts& counts) { return counts.instructions; }
+
 /// What two cells execute, amount by amount.
 struct SideBySide {
     std::span<const Counts> a, b;
@@ -228,11 +231,11 @@ struct SideBySide {
     template <class PerItem>
     void compare(const char* name, PerItem per_item) {
         const auto of_a = sum_of(a, per_item), of_b = sum_of(b, per_item);
-        if (of_a.known && of_b.known)
-            amounts.push_back({name, of_a.mean, of_b.mean});
-        else
-            not_known.push_back(name);
+        const Compared both{name, of_a.mean, of_b.mean, of_a.open || of_b.open};
+        const bool apart = std::abs(of_a.mean - of_b.mean) > of_a.margin + of_b.margin;
+        add(both, of_a.known && of_b.known && (apart || both.ratio() < little));
     }
+    void add(const Compared& both, bool known) { known ? amounts.push_back(both) : not_known.push_back(both.name); }
 };
 
 void compare_memory(SideBySide& both, bool waves) {
@@ -266,8 +269,10 @@ void compare_operations(SideBySide& both, bool waves) {
     const auto longest = [](std::span<const Counts> launches) {
         return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
     };
-    if (std::max(longest(both.a), longest(both.b)) >= long_chain)
-        both.amounts.push_back({"operations in the longest chain", longest(both.a), longest(both.b)});
+    if (const double a = longest(both.a), b = longest(both.b); std::max(a, b) >= long_chain) {
+        const auto executed = both.sum_of(both.a, instructions), other = both.sum_of(both.b, instructions);
+        both.add({"operations in the longest chain", a, b, executed.open || other.open}, executed.known && other.known);
+    }
     both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
     both.compare("integer divisions", of_kind(Operation::integer_divide));
     both.compare("calls of functions", of_kind(Operation::float_function));
@@ -275,7 +280,7 @@ void compare_operations(SideBySide& both, bool waves) {
                  [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
     both.compare("barriers", [](const Counts& c) { return c.barriers; });
     if (waves) both.compare("instructions of waves", [](const Counts& c) { return c.issued; });
-    if (!waves) both.compare("instructions", [](const Counts& c) { return c.instructions; });
+    if (!waves) both.compare("instructions", instructions);
 }
 
 }  // namespace
@@ -331,9 +336,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const std::string open =
         (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;
-    const auto executed = [&](bool by_a) {
-        return SideBySide::sum_of(by_a ? a : b, [](const Counts& c) { return c.instructions; }).mean;
-    };
+    const auto executed = [&](bool by_a) { return SideBySide::sum_of(by_a ? a : b, instructions).mean; };
     std::erase_if(amounts, [&](const Compared& x) {
         constexpr double hardly = 0.01;
         const double larger = std::max(x.a, x.b);
@@ -360,7 +363,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const auto bytes_a = SideBySide::sum_of(a, asked_amount), bytes_b = SideBySide::sum_of(b, asked_amount);
     const Compared bytes{"", bytes_a.mean, bytes_b.mean};
     const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
-    return "Counted: " + join(parts, ", and ") + (as_many ? "; both ask for as many bytes." : ".") + open;
+    const bool of_some = std::ranges::any_of(amounts, &Compared::open);
+    return (of_some ? "In the counted groups: " : "Counted: ") + join(parts, ", and ") +
+           (as_many ? "; both ask for as many bytes." : ".") + open;
 }
 
 }  // namespace cllab::explain

@@ -10,6 +10,11 @@ template <class V, Maybe_const<Amount> T>
 void fields(V& v, T& a) {
     v.when(a.known, "mean", a.mean, {"Per work-item, over the launch. Absent if unknown."});
     v.when(a.known && a.margin > 0, "margin", a.margin, {"If groups were drawn: half of the mean's 95 % interval."});
+    v.when(a.known && a.open, "open", a.open,
+           {"No upper end of the interval: a group that was not counted may repeat a loop any number of times."});
+    v.when(!a.known && a.at_least > 0, "at_least", a.at_least,
+           {"If the mean has no value: the lower end of its 95 % interval, which has no upper end. The counted groups "
+            "were alike, and others may differ."});
     v.always("low", a.low, {"Minimum over the counted groups."});
     v.always("high", a.high, {"Maximum over the counted groups."});
 }

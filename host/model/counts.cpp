@@ -30,11 +30,15 @@ double items_per_wave(const Counts& counts) {
 }
 
 Amount sum(const Amount& a, const Amount& b, double times) {
+    const bool known = a.known && b.known;
+    const auto low_end = [](const Amount& of) { return of.known ? of.mean - of.margin : of.at_least; };
     return {.mean = a.mean + times * b.mean,
             .low = a.low + times * b.low,
             .high = a.high + times * b.high,
             .margin = a.margin + times * b.margin,
-            .known = a.known && b.known};
+            .open = a.open || b.open,
+            .known = known,
+            .at_least = known ? 0 : low_end(a) + times * low_end(b)};
 }
 
 double operations(const Counts& counts, Operation kind, unsigned bits) {
@@ -80,7 +84,6 @@ Amount moved_amount(const Counts& counts) {
     const auto sectors = sum(counts.reads.sectors, counts.writes.sectors);
     return of_buffers(counts, sum({}, sectors, sector_bytes));
 }
-
 
 std::optional<double> distinct_bytes(const Counts& counts) {
     const bool whole = counts.counted_groups >= counts.groups && of_buffers(counts, counts.global.loads).known;

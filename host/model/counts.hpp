@@ -15,7 +15,9 @@ struct Amount {
     double mean = 0;
     double low = 0, high = 0;  ///< means of the counted groups with the least and the most
     double margin = 0;         ///< of an estimate: half of the 95 % confidence interval of the mean
+    bool open = false;         ///< of an estimate: loops decide it whose trips may be any number in some other group
     bool known = true;         ///< false: the mean is of the counted groups, and bounds nothing of the launch
+    double at_least = 0;       ///< where it is not known: what the mean is not below, at 95 % confidence
 };
 
 enum class Operation {

@@ -20,7 +20,7 @@ local 256
 KERNELS = BLOCK % "kernel transpose\nglobal 256,256\nlocal 16,16\nkernel tile32\nglobal 32,32\nlocal 32,32\n" \
                   "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel small32\nglobal 16,16\nlocal 16,16\n" \
                   "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256\n" \
-                  "kernel grows_few\nglobal 4096\nkernel by_value\narg p = {float:0.75, int:2}" + r"""
+                  "kernel grows_few\nglobal 4096\nkernel loops_in_loops\nglobal 2048\nkernel eighths\nglobal 2048\nkernel by_value\narg p = {float:0.75, int:2}" + r"""
 kernel void copy(global const float* a, global float* b) { size_t i = get_global_id(0); b[i] = a[i]; }
 kernel void gather(global const float* a, global float* b, int n) { int i = get_global_id(0); b[i] = a[(i * 32) % n]; }
 kernel void transpose(global const float* a, global float* b) {

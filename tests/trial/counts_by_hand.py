@@ -115,7 +115,7 @@ def main():
         if arguments.only not in name and not name.startswith("groups of 32"):
             continue
         counts, said = count(block, text, arguments.count_budget)
-        if counts is None:
+        if counts is None or "refused" in counts:
             print(f"{'open':9}{name:32}{said.splitlines()[-1] if said else ''}")
             verdicts["open"] = verdicts.get("open", 0) + 1
             continue

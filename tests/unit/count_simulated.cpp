@@ -45,6 +45,9 @@ Json group(double instructions, double sectors = 8) {
             {"operations", {64 * instructions}}};
 }
 
+const Json no_code{{"weighs", false}, {"barrier", false},           {"image", false}, {"touches", 0}, {"atomics", 0},
+                   {"line", 0},       {"operations", Json::array()}};
+
 Json file(const Json& groups, double of) {
     return {{"kernel", "k"},
             {"items", 64 * of},
@@ -55,14 +58,8 @@ Json file(const Json& groups, double of) {
             {"ended", true},
             {"by_place", true},
             {"by_data", false},
-            {"never",
-             {{"weighs", false},
-              {"barrier", false},
-              {"image", false},
-              {"touches", 0},
-              {"atomics", 0},
-              {"line", 0},
-              {"operations", Json::array()}}},
+            {"never", no_code},
+            {"uneven", no_code},
             {"odd_bits", 0},
             {"operations", {{"float_add", 32, ""}, {"float_function", 32, "sqrt"}}},
             {"counted", groups},
@@ -190,13 +187,41 @@ BOOST_AUTO_TEST_CASE(figures_of_code_that_no_counted_group_executed_are_not_know
     BOOST_TEST(c.not_counted.at(0).what == "the code at line 7");
     const auto page = page_of({c});
     BOOST_TEST(std::regex_search(page, std::regex("float32 sqrt +not known \\[0\\]\n")), page);
-    BOOST_TEST(std::regex_search(page, std::regex("FLOP per work-item +not known\n")), page);
+    BOOST_TEST(std::regex_search(page, std::regex("FLOP per work-item +2.236 or more\n")), page);
     const auto line = Json::parse(report::counts_json(c));
     BOOST_TEST(!line["issued"].contains("mean"));
     BOOST_TEST(line["barriers"].contains("mean"));
     // All ten leave nothing open.
     j["groups"] = 6;
     BOOST_TEST(read(j).issued.known);
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_another_group_may_repeat_more_often_leaves_no_upper_end) {
+    auto j = file(Json::array({group(10), group(10), group(10), group(10), group(10), group(10)}), 100);
+    // None of two pairs differs, and so up to 78 % of the groups do.
+    BOOST_TEST(read(j).instructions.margin == 10 * (1 - std::sqrt(0.05)), boost::test_tools::tolerance(1e-12));
+    j["uneven"] = no_code;
+    j["uneven"]["weighs"] = true;
+    j["uneven"]["operations"] = {0};
+    auto c = read(j);
+    BOOST_TEST(!c.instructions.known);
+    BOOST_TEST(c.instructions.at_least == 10 * std::sqrt(0.05), boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(c.barriers.known);  // which is not in the loop
+    BOOST_TEST(std::regex_search(page_of({c}), std::regex("float32 add +2.236 or more \\[10\\]\n")), page_of({c}));
+    auto line = Json::parse(report::counts_json(c));
+    BOOST_TEST(!line["instructions"].contains("mean"));
+    BOOST_TEST(line["instructions"].contains("at_least"));
+    j["counted"][4] = group(16);
+    c = read(j);
+    BOOST_TEST(c.instructions.known);
+    BOOST_TEST(c.instructions.open);
+    BOOST_TEST(std::regex_search(page_of({c}), std::regex("float32 add +11.47 ± 18 or more \\[10 \\.\\. 16\\]\n")),
+               page_of({c}));
+    line = Json::parse(report::counts_json(c));
+    BOOST_TEST(line["instructions"]["open"] == true);
+    // All groups leave nothing open.
+    j["groups"] = 6;
+    BOOST_TEST(!read(j).instructions.open);
 }
 
 BOOST_AUTO_TEST_CASE(a_wave_has_no_more_work_items_than_its_group) {

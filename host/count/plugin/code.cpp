@@ -228,10 +228,21 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
         does(out, *kind, bits, llvm::countPopulation(used_elements(instruction)));
     }
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
-    if (llvm::isa<llvm::PHINode>(instruction)) out.is = Instruction::Is::phi;
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+        out.is = Instruction::Is::phi;
+        // Blocks are in the order of in_order(): what comes from a later one has gone around a loop.
+        const auto around = llvm::count_if(phi->blocks(), [&](const auto* from) {
+            return from == phi->getParent() || instructions_[numbers_.at(&from->front())].segment == no_number;
+        });
+        out.merges = around != 1 || phi->getNumIncomingValues() != 2;
+    }
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     if (call) describe_call(out, *call);
     out.decides = instruction.isTerminator() && instruction.getNumSuccessors() > 1;
+    constexpr unsigned growing[] = {I::Add,  I::Sub,   I::Mul,  I::Shl,  I::SExt,
+                                    I::ZExt, I::Trunc, I::SDiv, I::UDiv, I::ICmp};
+    out.grows =
+        llvm::is_contained(growing, instruction.getOpcode()) && bits_of(instruction.getOperand(0)->getType()) > 1;
     if (out.memory || out.goes_on) {
         out.touches = spaces_of(instruction);
         out.atomic = out.atomic || instruction.isAtomic();
@@ -310,6 +321,21 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
     }
 }
 
+std::vector<std::uint32_t> Code::of_loop_left_by(std::uint32_t branch) const {
+    const auto* block = instructions_[branch].llvm->getParent();
+    llvm::DominatorTree dominators(const_cast<llvm::Function&>(*block->getParent()));
+    const llvm::LoopInfo loops(dominators);
+    const llvm::Loop* left = nullptr;
+    for (const auto* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop())
+        if (llvm::any_of(llvm::successors(block), [&](const auto* next) { return !loop->contains(next); })) left = loop;
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t s = 0; left && s < segments_.size(); ++s) {
+        const auto* other = instructions_[segments_[s].instructions.front()].llvm->getParent();
+        if (other->getParent() != block->getParent() || left->contains(other)) out.push_back(s);
+    }
+    return out;
+}
+
 std::uint32_t Code::incoming(const Instruction& phi, const llvm::BasicBlock* from) const {
     const auto index = llvm::cast<llvm::PHINode>(phi.llvm)->getBasicBlockIndex(from);
     return index < 0 ? no_number : operands_[phi.operands + static_cast<std::uint32_t>(index)];
@@ -352,7 +378,7 @@ bool completes(const llvm::Instruction& instruction) {
 
 std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
     using Block = const llvm::BasicBlock*;
-    llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));  // which asks for one that it could change
+    llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
     const llvm::LoopInfo loops(dominators);
     // In how many of the loops around `block` the other one is.
     const auto stays = [&](Block block, Block other) {

@@ -44,6 +44,8 @@ struct Instruction {
     bool image = false, memory = false;
     bool decides = false;               ///< what is executed next
     bool of_place = false;              ///< gives the work-item's place in the launch, which its group shares in
+    bool grows = false;                 ///< or falls with its operands, as a sum does and a remainder does not
+    bool merges = false;                ///< phi: of values that a branch has chosen, not of a loop's iterations
     std::uint32_t address = no_number;  ///< load, store, atomic: the value that its address is
     std::uint8_t touches = 0;           ///< a bit of each Space that it may access
     bool atomic = false;
@@ -77,6 +79,9 @@ public:
     const std::uint32_t* operands(const Instruction& of) const { return operands_.data() + of.operands; }
     /// phi: the operand that comes from this block; no_number for a constant.
     std::uint32_t incoming(const Instruction& phi, const llvm::BasicBlock* from) const;
+
+    /// The segments of the outermost loop that a branch may leave, and of functions that it may call.
+    std::vector<std::uint32_t> of_loop_left_by(std::uint32_t branch) const;
 
     /// Of an integer that the simulator computes wrongly, and widen_odd_integers() left. 0: there is none.
     unsigned odd_bits() const { return odd_bits_; }

@@ -41,6 +41,7 @@ void LaunchCount::begin_group(std::uint64_t items) {
 void LaunchCount::begin_item(std::uint32_t item) {
     auto& one = items_[item];
     one.lane.depth = 0;
+    one.decided = false;
     one.stored.clear();
     one.calls.clear();
     std::fill(one.values.begin(), one.values.end(), Depth{});  // arguments depend on nothing
@@ -87,17 +88,19 @@ void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm
     if (values.size() < code_.size()) values.resize(code_.size());
     if (of.is == Instruction::Is::phi) {  // all of a block read what was before any of them
         const auto from = code_.incoming(of, previous);
-        phis_.emplace_back(number, from == no_number ? Depth{} : values[from]);
+        auto& [_, depth] = phis_.emplace_back(number, from == no_number ? Depth{} : values[from]);
+        depth.any = depth.any || (of.merges && item_->decided);
         return;
     }
     for (const auto& [phi, depth] : phis_) values[phi] = depth;
     phis_.clear();
     if (of.is == Instruction::Is::call) return call(of, number);
     auto depth = operands_of(of);
-    if (of.decides) by_place_ = by_place_ || depth.by_place;
+    if (of.decides) decide(depth, number);
     if (of.decides || (of.memory && of.address == no_number)) by_data_ = by_data_ || depth.by_data();
     if (of.address != no_number) by_data_ = by_data_ || values[of.address].by_data();
     depth.by_place = depth.by_place || of.of_place;
+    depth.any = depth.any || of.atomic || (depth.by_place && !of.grows && !of.of_place);
     depth.add(of.link);
     if (of.is == Instruction::Is::returns && !item_->calls.empty()) {
         values[item_->calls.back()] = depth;
@@ -107,6 +110,15 @@ void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm
     if (!pending_.empty()) touch_memory(depth, of, number);
     values[number] = depth;
     longest_.join(depth);
+}
+
+void LaunchCount::decide(const Depth& by, std::uint32_t branch) {
+    by_place_ = by_place_ || by.by_place;
+    item_->decided = item_->decided || by.by_place || by.any;
+    const bool even = !by.any && !(by.by_place && by.by_data());
+    if (even || !uneven_branches_.insert(branch).second) return;
+    const auto segments = code_.of_loop_left_by(branch);
+    of_uneven_loops_.insert(segments.begin(), segments.end());
 }
 
 void LaunchCount::call(const Instruction& of, std::uint32_t number) {
@@ -126,6 +138,7 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
                        : seen.space == Space::local        ? local_
                                                            : global_;
         if (seen.what == What::store) {
+            depth.any = depth.any || item_->decided;
             stored.store(seen.address, seen.bytes, depth, number_, barriers_);  // of a copy, what it loaded
         } else {
             auto loaded = before;

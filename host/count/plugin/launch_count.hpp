@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ public:
     bool by_place() const { return by_place_; }
     /// Whether something loaded decided what a work-item executes or accesses.
     bool by_data() const { return by_data_; }
+    /// The segments of loops whose trips may be any number in a group that was not counted.
+    const std::set<std::uint32_t>& of_uneven_loops() const { return of_uneven_loops_; }
     /// The segments that no counted group executed.
     std::vector<std::uint32_t> never_run() const;
     /// Of a segment by waves, in all groups.
@@ -70,10 +73,12 @@ private:
         std::vector<Depth> values;
         StoredDepths stored;  ///< private memory
         std::vector<std::uint32_t> calls;
+        bool decided = false;  ///< by its place, what it executes
     };
 
     void enter(std::uint32_t item);
     void follow(const Instruction& of, std::uint32_t number, const llvm::BasicBlock* previous);
+    void decide(const Depth& by, std::uint32_t branch);
     Depth operands_of(const Instruction& of) const;
     void touch_memory(Depth& depth, const Instruction& of, std::uint32_t number);
     void call(const Instruction& of, std::uint32_t number);
@@ -95,6 +100,7 @@ private:
     StoredDepths local_, global_;
     Depth longest_;
     bool by_place_ = false, by_data_ = false;
+    std::set<std::uint32_t> uneven_branches_, of_uneven_loops_;
 };
 
 // What the plugin hands to the program: one JSON file per launch, read by count/simulated.cpp.

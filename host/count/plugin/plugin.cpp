@@ -156,8 +156,9 @@ private:
         if (done < sample_.certain()) {
             if (!has_time_for(1)) groups.resize(done);
         } else if (done == groups.size()) {
-            const auto next =
-                sample_.is_enough(count_->never_run().empty()) ? std::vector<std::uint64_t>{} : sample_.next();
+            const bool shows_all = count_->of_uneven_loops().empty() || spent() > seconds_ / 4;
+            const auto next = sample_.is_enough(shows_all && count_->never_run().empty()) ? std::vector<std::uint64_t>{}
+                                                                                          : sample_.next();
             if (has_time_for(next.size()))
                 for (const auto group : next) groups.push_back(group_number(group));
         }
@@ -304,13 +305,14 @@ Json lines_json(const LaunchCount& count) {
     return out;
 }
 
-/// What is in the code that no counted group executed.
-Json never_json(const LaunchCount& count) {
+/// What is in these segments of the code.
+template <class Segments>
+Json code_json(const LaunchCount& count, const Segments& segments) {
     const auto& code = count.code();
     bool weighs = false, barrier = false, image = false;
     unsigned touches = 0, atomics = 0, line = 0;
     std::set<std::uint32_t> operations;
-    for (const auto number : count.never_run()) {
+    for (const auto number : segments) {
         const auto& segment = code.segments()[number];
         weighs = weighs || segment.weight > 0;
         barrier = barrier || segment.ends_at_barrier;
@@ -341,7 +343,8 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
              {"ended", facts.ended},
              {"by_place", count.by_place()},
              {"by_data", count.by_data()},
-             {"never", never_json(count)},
+             {"never", code_json(count, count.never_run())},
+             {"uneven", code_json(count, count.of_uneven_loops())},
              {"odd_bits", count.code().odd_bits()},
              {"operations", Json::array()},
              {"counted", Json::array()},

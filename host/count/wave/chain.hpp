@@ -70,6 +70,7 @@ struct Depth {
     std::array<std::uint32_t, links> path{};     ///< along the path of the highest cost
     std::uint32_t cost = 0;                      ///< of that path
     bool by_place = false;                       ///< the work-item's place in the launch is behind it
+    bool any = false;                            ///< so that it may be anything: it does not grow with the place
 
     bool by_data() const {
         constexpr auto load = static_cast<std::size_t>(Link::load), atomic = static_cast<std::size_t>(Link::atomic);
@@ -78,6 +79,7 @@ struct Depth {
     void join(const Depth& other) {
         for (std::size_t i = 0; i < links; ++i) longest[i] = std::max(longest[i], other.longest[i]);
         by_place = by_place || other.by_place;
+        any = any || other.any;
         if (other.cost <= cost) return;
         cost = other.cost;
         path = other.path;

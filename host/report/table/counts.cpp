@@ -32,11 +32,12 @@ std::string number(double value) {
 
 constexpr const char* not_known = "not known";
 
-/// "12 ± 3".
+/// "12 ± 3", with "or more" where nothing bounds it from above; "9 or more" where all counted groups are alike.
 std::string estimate(const Amount& a, double times = 1) {
-    if (!a.known) return not_known;
+    if (!a.known) return a.at_least > 0 ? number(times * a.at_least) + " or more" : not_known;
     const bool has_margin = a.margin > 1e-6 * a.mean;
-    return number(times * a.mean) + (has_margin ? " ± " + fmt::format("{:.2g}", times * a.margin) : "");
+    return number(times * a.mean) + (has_margin ? " ± " + fmt::format("{:.2g}", times * a.margin) : "") +
+           (a.open ? " or more" : "");
 }
 
 /// The mean, and the range over the groups that were counted where they differ.
