@@ -13,12 +13,12 @@
 namespace cllab::explain {
 namespace {
 
-/// Three digits at the most, and no zeros behind them.
+/// Up to three significant digits, without trailing zeros.
 std::string number(double x) { return format_exact(parse_real(format_significant(x, 3)).value_or(x)); }
 
 std::string times(double ratio) { return number(ratio) + " times"; }
 
-/// ", most of it in line 12", of the line that costs most of what `cost` says; empty where none has half of it.
+/// ", most of it in line 12" if one source line has more than half of the total of `cost`; otherwise empty.
 std::string where(const Counts& counts, double CountedLine::*cost) {
     double all = 0;
     const CountedLine* most = nullptr;
@@ -29,15 +29,15 @@ std::string where(const Counts& counts, double CountedLine::*cost) {
     return most && most->*cost > all / 2 ? concat(", most of it in line ", most->line) : "";
 }
 
-/// Different sectors that a group touches, for each of its work-items.
+/// Distinct sectors that the counted groups touch, per counted work-item.
 double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
     return counts.footprint.empty() || counts.counted_items <= 0
                ? 0
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// Bytes that the loads or stores of a CPU's work-items move and use: a core has a group's sectors at hand, whichever
-/// of its work-items needs them.
+/// CPU: bytes moved against bytes used. A sector counts once per group, because a core runs all work-items of a group
+/// and keeps the sector in its cache.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -87,7 +87,7 @@ std::string of_lanes(const Record& record) {
            " % are active on average: neighbours go different ways.";
 }
 
-/// Larger groups are advice only where each unit still has one.
+/// Advises larger groups only if every compute unit still gets one.
 std::string of_groups(const WorkInfo& work, const Limits& limits) {
     const double larger = work.groups * work.group / usual_items;
     if (work.group <= 0 || work.group >= enough_items || work.groups < 2 || larger < limits.units) return "";
@@ -95,7 +95,7 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            times(usual_items / work.group) + " fewer to start.";
 }
 
-/// Of a work-item that does little beside one long chain.
+/// Names the dependency chain if it is most of what a work-item executes.
 std::string of_chain(const Counts& counts) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
@@ -112,12 +112,12 @@ std::string of_spills(const Record& record) {
     return spills > 0 ? "The compiler spills " + std::to_string(spills) + " registers to memory." : "";
 }
 
-/// The part of a resource's time that goes where neighbours side by side would need `least` of `is`.
+/// The share of a cost that would vanish if neighbours accessed adjacent data; `least` is the cost in that case.
 double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
 
-/// What of the time a bound is, and the part of it that another kernel would not need.
+/// A possible saving: the bounds that it affects, and the share of them that another kernel could avoid.
 struct Cost {
-    std::vector<std::string_view> bounds;  ///< the largest of these
+    std::vector<std::string_view> bounds;  ///< the largest of them counts
     double part;
     std::string sentence;
 };
@@ -126,7 +126,7 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     const auto& c = *record.counts;
     const auto both = [&](auto member) { return sum(c.local_reads.*member, c.local_writes.*member); };
     const auto all = [&](auto member) { return sum(c.reads.*member, c.writes.*member); };
-    // What a core's first level holds it has at hand, whoever reads it.
+    // Scattered accesses cost nothing if all buffers fit in the first-level cache.
     const bool near = !is_gpu(record) && !limits.caches.empty() &&
                       record.work.footprint <= static_cast<double>(limits.caches.front());
     const bool waves = is_gpu(record);
@@ -142,8 +142,8 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
-/// A sentence for each cost that is a tenth of the time by its own bound. Where nothing explains the time, what has no
-/// bound is said, too.
+/// One sentence per saving of at least `worth_saying` of the time. If no bound explains the time, savings without a
+/// bound are listed too.
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
     auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
     all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
@@ -160,7 +160,7 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
     return out;
 }
 
-/// A launch whose groups leave units without work, where it is more than a launch.
+/// Names idle compute units of a single launch.
 std::string of_size(const Record& record, const Limits& limits) {
     const double groups = record.work.groups, idle = 1 - groups / limits.units;
     if (groups <= 0 || idle < worth_saying || record.work.launches != 1) return "";
@@ -174,11 +174,11 @@ double bytes_asked(const Counts& counts) {
     double out = 0;
     for (const auto* space : {&counts.global, &counts.constant})
         out += most(counts, space->load_bytes) + most(counts, space->store_bytes);
-    constexpr double read_and_written = 16;  // a word of 64 bits each
+    constexpr double read_and_written = 16;  // bytes: a 64-bit word each way
     return out + read_and_written * most(counts, counts.global_atomics.number);
 }
 
-/// Different bytes without those of sectors that no request of a wave fills.
+/// Distinct bytes touched. Sectors that a wave only partly uses count in part.
 double bytes_touched(const Record& record) {
     const auto& counts = *record.counts;
     const auto all = distinct(counts, record.work);
@@ -195,15 +195,16 @@ std::string both(const std::string& declared, const std::string& what, const std
 
 struct Compared {
     const char* name;
-    double a = 0, b = 0;  ///< in the launch
+    double a = 0, b = 0;  ///< totals of the launches
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// What one has alone is no infinite difference: a barrier beside thousands of instructions is none.
+    /// An amount that only one side has would rank first with an infinite ratio: one barrier above thousands of
+    /// instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
 
-/// Says which share of the groups the counts may not stand for; empty if they stand for all.
+/// Says which share of the groups the counts may not represent; empty if they represent all groups.
 std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
@@ -212,7 +213,7 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
-/// What two cells execute in their launches, amount by amount.
+/// What two cells execute, amount by amount.
 struct SideBySide {
     std::span<const Counts> a, b;
     std::vector<Compared> amounts{};
@@ -238,11 +239,11 @@ void compare_memory(SideBySide& both, bool waves) {
     if (waves)
         both.compare("sectors of global memory",
                      [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
-    // Of as many work-items: fewer of them have fewer neighbours to share sectors with.
+    // Compare only equal numbers of work-items: fewer work-items have fewer neighbours to share sectors with.
     else if (both.a.front().counted_items == both.b.front().counted_items)
         both.compare("different sectors of the counted groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
-    // A transpose by rows and one by columns: the loads of one are as scattered as the stores of the other.
+    // A row-wise and a column-wise transpose touch equal totals: one scatters its loads, the other its stores.
     if (both.not_known.empty() && (both.amounts.empty() || both.amounts.back().ratio() < little)) {
         both.compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
         both.compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
@@ -303,11 +304,12 @@ std::vector<std::string> contradictions(const Record& record) {
                                "its work-items touch " + format_rate(touched, "B") + " of different ones", counts));
     }
     if (work.flops <= 0 || is_whole_type(work.type)) return out;
-    // How many operations a division or a function is, its author decides.
+    // Authors count a division or a function as different numbers of operations, so a larger declared count proves
+    // nothing.
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
     const double counted = counts.items * flops(counts);
-    // Many say FLOP of integers, too. Those of addresses are among the counted.
+    // Many authors also count integer operations as FLOP. The simulator's count includes address arithmetic.
     double integers = 0;
     for (const auto kind : {Operation::integer_add, Operation::integer_multiply, Operation::integer_divide})
         integers += counts.items * operations(counts, kind);

@@ -1,4 +1,4 @@
-// What counts prove, in sentences: what the user can change, what a declaration contradicts, how two launches differ.
+// Sentences that counts prove: what the user can change, what contradicts a declaration, how two launches differ.
 #pragma once
 
 #include <span>
@@ -12,17 +12,17 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// What the user can change: a sentence for each cost that is a tenth of the time by its own bound, and for a launch
-/// that leaves units idle. Where nothing explains the time, costs without a bound are named, too.
+/// What the user can change: one sentence per cost of at least a tenth of the time, and one if compute units are idle.
+/// If no bound explains the time, costs without a bound are named too.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
-/// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
-/// `as_long`: the time of b over that of a. `waves`: of a device that executes work-items in waves, as a GPU does.
+/// One sentence with the two largest differences in what operations a and b execute, from one launch of each of their
+/// kernels. `as_long`: time of b divided by time of a. `waves`: the device executes work-items in waves, as a GPU does.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves);
 
-/// A sentence with both figures for each amount of the record's work that its counts contradict: more bytes declared
-/// than its work-items ask for, or less than half of the different ones that they touch; floating-point operations
-/// more or less by a factor above two. Nothing is averaged, and the bounds stay those of the declaration.
+/// One sentence per declared amount that the counts contradict, with both figures. Bytes: more than the work-items ask
+/// for, or less than half of the distinct bytes they touch. FLOP: a factor above two. The bounds keep the declared
+/// values.
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

@@ -1,5 +1,5 @@
-// Operations: floating-point and integer arithmetic, functions and divisions, declared or counted, at the peaks of the
-// types, and of the vectors that samples were seen in.
+// Arithmetic bounds: floating-point and integer operations, functions and divisions, declared or counted. The peak is
+// that of the type and, if samples show it, of the vector width in use.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,8 +12,8 @@
 namespace cllab::explain {
 namespace {
 
-/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
-/// `scalar_bits` where it has none, and scalar floating-point instructions.
+/// Bits of the widest vector in the sampled code, or `scalar_bits` if it has only scalar floating-point instructions.
+/// 0: unknown, or part of the code is elsewhere.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     const auto* hot = sampled_code(record);
     if (!hot) return 0;
@@ -23,7 +23,7 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
         share += block.share;
         for (const auto& [name, count] : block.classes) {
             if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
-            // Where a call leads to may be no part of the listing.
+            // The listing may not contain the called function.
             if (name == "call" && count > 0) return 0;
             const auto bits = name.starts_with("vector_")
                                   ? parse_integer(name.substr(std::string_view("vector_").size()))
@@ -34,21 +34,20 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     return share >= nearly_all_samples ? out : 0;
 }
 
-/// Of a type that only matrix units have, the fastest of their instructions.
+/// The faster of the two matrix instructions, for a type that only matrix units have.
 const Figure* matrix_peak(const Limits& limits, const std::string& type) {
     const auto *of_wave = limits.find("matrix.rate." + type), *of_four = limits.find("matrix.wgmma." + type);
     return of_wave && of_four ? (of_wave->value > of_four->value ? of_wave : of_four) : of_wave ? of_wave : of_four;
 }
 
-/// A peak and what it is called.
 struct Peak {
     Figure figure;
     std::string name;
 };
 
-/// Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128 bits
-/// does several: they are the same instructions with the other elements left out, and no processor executes more of
-/// them.
+/// Narrow vectors cannot reach the peak of wide ones. A scalar instruction computes one element; a 128-bit vector
+/// instruction computes several. No processor executes scalar instructions at a higher rate, so the scalar peak is that
+/// fraction of the 128-bit peak.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -70,7 +69,7 @@ std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     return out.figure.value < peak->value ? out : Peak{*peak, name};
 }
 
-/// The operations of the record's type.
+/// Bounds `work.flops` by the peak of `work.type`.
 void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.flops <= 0) return out.leave_out("arithmetic", "no operations are declared");
@@ -78,7 +77,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
     if (!peak) return out.leave_out("arithmetic", "the profile has no " + work.type + " peak");
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
-    // The staircase of the time over the number of groups showed that a unit does whole groups.
+    // The time over the number of groups is a staircase: a unit executes whole groups.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
                                                          std::round(units->value) / work.groups
@@ -97,14 +96,14 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
         on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
-/// Work-items, with the lanes that wait for others: those execute together, and take as long. A CPU has none.
+/// Work-items plus inactive lanes: a wave takes as long with inactive lanes. A CPU has none.
 double lanes_of(const Record& record) {
     const auto& counts = *record.counts;
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Arithmetic of each type that was counted, as multiply-adds. The least is where the compiler joins each product with
-/// a sum; what it may have joined of integers is no less of it than half.
+/// Counted arithmetic per type, as multiply-adds. Low end: the compiler fuses each product with a sum. For integers it
+/// may have fused up to half.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -132,7 +131,7 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
     if (out.bounds.size() == before) out.leave_out("arithmetic", "none is counted that has a peak");
 }
 
-/// Whether most of the code that was seen running computes an element of floats in an instruction.
+/// Whether most of the sampled code computes one float element per instruction.
 bool is_scalar(const Record& record) {
     const auto* hot = sampled_code(record);
     if (!hot) return false;
@@ -148,9 +147,8 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided
-/// once, in front of it. What waits for a division at the end of a block is seen at the begin of the next one of the
-/// same loop.
+/// Whether a CPU's hot code divides integers. Compilers hoist a division that is the same for all work-items. A block
+/// that waits for a division at its end shows its samples at the start of the next block of the same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
@@ -160,8 +158,8 @@ bool divides_integers(const Record& record) {
            });
 }
 
-/// The unit that an operation is waited for at, what it is called, and the figure of its rate; empty where it is no
-/// bound. Integer additions are none: those of addresses and loops are mostly gone in the code that runs.
+/// The unit that executes an operation, the operation's name, and its rate in the profile. Empty: no bound. Integer
+/// additions have none: compilers remove most of those for addresses and loops.
 struct Slow {
     std::string unit, name, figure;
 };
@@ -179,12 +177,12 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
     return {};
 }
 
-/// Functions, divisions and products by rates of their own; those of one unit take turns.
+/// Bounds functions, divisions and 64-bit products by their own rates. Operations of one unit add up.
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);
     std::map<std::string, Bound> sums;
-    std::map<std::string, double> most;  // seconds of the one that takes longest
+    std::map<std::string, double> most;  // seconds of the slowest operation so far
     for (const auto& o : record.counts->operations) {
         const auto slow = slow_operation(o, record);
         const double number = items * o.per_item.mean;
@@ -196,7 +194,7 @@ void bound_slow_operations(const Record& record, const Limits& limits, Explanati
             continue;
         }
         auto bound = at_rate(slow.unit, slow.name, slow.name, number, "op", *rate);
-        // No vector of a CPU divides integers.
+        // CPU functions may be vectorized; CPUs have no vector division of integers.
         if (!is_gpu(record) && !slow.figure.starts_with("integer.rate.divide"))
             bound.low *= scalar ? scalar_call : 1 / most_floats_in_vector;
         if (!is_gpu(record) && record.counts->groups < limits.units) bound.low /= threads_of_core;

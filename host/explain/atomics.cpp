@@ -1,4 +1,4 @@
-// Atomics on global and on local memory, by the rate of as many addresses as they go to.
+// Atomics on global and local memory, bounded by the measured rate for their number of addresses.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -10,15 +10,15 @@
 namespace cllab::explain {
 namespace {
 
-constexpr double word = 4;  ///< bytes that an atomic is on
+constexpr double word = 4;  ///< bytes per atomic
 
-/// Cache lines that so many words side by side lie in; 0: how long a line is is not known.
+/// Cache lines that `words` adjacent words fill; 0 if the line size is unknown.
 double lines_of(const Limits& limits, double words) {
     const auto* line = limits.find("cacheline.line");
     return line && line->value > 0 ? std::ceil(word * words / line->value) : 0;
 }
 
-/// The rates that were tried, by the number of addresses.
+/// The measured rates, by number of addresses.
 std::map<double, const Figure*> tried_rates(const Limits& limits, const std::string& space) {
     const auto head = "atomic." + space + ".";
     std::map<double, const Figure*> out;
@@ -32,16 +32,15 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
-/// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
-/// addresses lie. `in_place`: the memory adds, and a number of addresses between two that were tried has a rate between
-/// theirs, by a power of their number. Where cores add, one address alone goes from core to core, and no number of them
-/// stands for another.
+/// The fastest rate measured with up to N addresses; N is the smallest measured number that is at least `addresses`.
+/// The high end is the fastest rate at up to `spread` times as many: addresses decide how many parts of a cache share
+/// the work. `in_place`: the memory adds, so a rate between two measured numbers is interpolated by a power law. Where
+/// cores add instead, a line moves from core to core and rates cannot be interpolated.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
     const auto above = tried.lower_bound(addresses);
-    if (above == tried.end()) return std::nullopt;  // as many addresses were not tried
+    if (above == tried.end()) return std::nullopt;  // more addresses than measured
     const auto fastest_until = [&](auto last) {
         return std::max_element(tried.begin(), std::next(last),
                                 [](const auto& a, const auto& b) { return a.second->value < b.second->value; })
@@ -52,11 +51,11 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
         high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
     if (above->first == addresses) {
-        // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
+        // With few addresses, one core alone can be faster than all cores; that is not the usual case.
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
-        // Cores hand each other whole lines: words of one line are as slow as fewer words of it.
+        // Cores exchange whole lines: the number of lines decides the rate, not the number of words.
         out = *std::prev(above)->second;
     } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
         const auto& [fewer, slower] = *std::prev(above);
@@ -70,8 +69,7 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     return out;
 }
 
-/// Of atomics of which a GPU's compiler may join those of a wave on one address: the wave adds up its lanes and needs
-/// one.
+/// A GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
 void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
     if (!has_counts(record) || !is_gpu(record) || atomics.turns.mean <= 0) return;
     bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);
@@ -80,10 +78,9 @@ void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record)
 
 void bound_global(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
-    // Of a chain of them the latency is the bound: one after the other they are no rate.
+    // A chain of dependent atomics is bounded by latency, not by rate.
     if (work.atomics <= 0 || work.chain == "atomic") return;
-    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
-    // not known.
+    // Without a declared number, the addresses are at most the words of the footprint. Their distribution is unknown.
     const double addresses = work.atomic_addresses > 0 ? work.atomic_addresses : std::max(1.0, work.footprint / word);
     const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
     if (!rate) {
@@ -91,8 +88,7 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
         return out.leave_out("atomics", "the profile has no rate of them");
     }
     auto bound = at_rate("atomics", "atomics", "atomics", work.atomics, "op", *rate);
-    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
-    // address each at the most.
+    // A core that runs alone need not exchange addresses. It is at most as fast as with an address per core.
     if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
         fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, work.atomics / std::max(fastest->value, fastest->high));
@@ -100,13 +96,13 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     add_asked(record, std::move(bound), out);
 }
 
-/// A unit's local memory is one memory, so that no word of it is better than another.
+/// Each unit has its own local memory, so all words of it are equally fast.
 void bound_on_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics <= 0) return;
     const char *name = "atomics on local memory", *brief = "local atomics";
     const double bytes = static_cast<double>(record.code.local_bytes.value_or(0));
-    // An array of that size has room for no more addresses.
+    // The declared array limits the number of addresses.
     const double room = bytes > 0 ? std::max(1.0, bytes / word) : INFINITY;
     const double addresses = work.local_addresses > 0 ? work.local_addresses : room;
     if (const auto rate = rate_of(limits, "local", addresses, 1, is_gpu(record))) {
@@ -114,7 +110,7 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
         if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
         add_asked(record, std::move(bound), out);
     } else if (const auto* each = is_gpu(record) ? nullptr : limits.find("atomic.latency")) {
-        // A group's local memory is in the first level of its core, which does one atomic after the other.
+        // A CPU keeps a group's local memory in its core's first-level cache and executes its atomics one at a time.
         const double uneven = uneven_share(record, limits);
         auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
         add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);

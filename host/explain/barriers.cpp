@@ -1,5 +1,5 @@
-// Barriers: a work-item passes one after the other, and each takes at least what it takes a group that has its unit for
-// itself.
+// Barriers: a work-item passes its barriers one at a time. Each takes at least the time measured for a group that is
+// alone on its unit.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace cllab::explain {
 namespace {
 
-/// The time of the largest group that was timed and is no larger; null where none is.
+/// The time of the largest measured group that is not larger than `group`; null if there is none.
 const Figure* barrier_of_group(const Limits& limits, double group) {
     constexpr std::string_view head = "barrier.plain.";
     const Figure* found = nullptr;
@@ -29,7 +29,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
     const auto& work = record.work;
     if (work.barriers <= 0) return;
     if (const auto* item = limits.find("barrier.item")) {
-        // A CPU's thread walks through the work-items of a group, and the groups share the threads.
+        // A CPU thread loops over the work-items of a group at each barrier, and the threads share the groups.
         const double units = limits.units, rounds = std::ceil(std::max(1.0, work.groups) / units);
         if (work.group <= 0) return out.leave_out("barriers", "the size of its groups is the driver's choice");
         auto bound = at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item);
@@ -38,7 +38,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
                                      rounds * units / std::max(work.groups, units)),
                   out);
     } else if (const auto* each = barrier_of_group(limits, work.group)) {
-        // Groups that follow one another in one place pass theirs one after the other.
+        // Consecutive groups in the same place pass their barriers one group at a time.
         const double rounds = record.counts ? rounds_of(record, limits) : 1;
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {

@@ -15,8 +15,7 @@ std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
 }
 
-/// Of one resource that several rules bound the largest bound stays: of what was counted as it ran, where that was, and
-/// else of what the text asks for. They are sorted.
+/// Keeps the largest bound per resource. Executed counts take precedence over simulated ones. `bounds` is sorted.
 void keep_largest(std::vector<Bound>& bounds) {
     std::set<std::string> executed;
     for (const auto& b : bounds)
@@ -31,15 +30,15 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> causes{
     {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
     {"l1", {"local", "local_atomics"}}};
 
-/// Of two bounds of the same work that are no farther apart than two limiters may be the one that says more stays. One
-/// that alone exceeds the time says nothing.
+/// If a general and a more specific bound describe the same work and are close, keeps the specific one. Skips a
+/// specific bound that exceeds the time, because that one proves nothing.
 void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
     const auto find = [&](const std::string& id) { return std::ranges::find(bounds, id, &Bound::id); };
     for (const auto& [effect, of] : causes)
         for (const auto& cause : of) {
             const auto general = find(effect), special = find(cause);
             if (general == bounds.end() || special == bounds.end()) continue;
-            // Loads and stores pass one pipe, and nothing else does.
+            // Only loads and stores use the LSU pipe.
             if (effect == "pipe" && (cause == "local" || cause == "l1") != (general->brief == "lsu")) continue;
             if (special->seconds < clear_of_the_next * general->seconds) continue;
             if (special->simulated && special->low > alike * record.time->high) continue;
@@ -51,8 +50,8 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
         }
 }
 
-/// Groups that are shared out unevenly leave cores idle while the others work: what a core does alone is held against
-/// the time that the cores worked, and is no more than all of it. A launch does not keep cores working.
+/// Uneven groups leave cores idle while others work. Scales per-core bounds to the time that the cores worked, but not
+/// beyond the whole time. Launch overhead does not occupy cores.
 void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
@@ -180,11 +179,11 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
     out.bounds.push_back(std::move(bound));
 }
 
-// What a launch touches and executes, from the work-groups that the simulator counted.
+// Distinct bytes and executed work of a launch, extrapolated from the work-groups that the simulator counted.
 
 namespace {
 
-/// Sectors of one kind that one group touches alone, and how many more each further one does.
+/// Sectors that one group touches, and how many each further group adds.
 struct Growth {
     double first = 0, further = 0, counted = 0;
     double shared() const { return std::max(0.0, first - further); }
@@ -199,9 +198,9 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the hot block runs as often as the accesses of buffers that nobody declared say: each byte is touched once,
-/// its stores are all that there are, and its instructions are enough for the operations that were counted. Of those
-/// for addresses a compiler leaves out some.
+/// Whether the number of passes, which the assumed bytes gave, is consistent with the counts. All three must hold: each
+/// byte is touched once, there are no other stores, and the instructions suffice for the counted operations. Half of
+/// those are enough, because compilers remove address arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;
@@ -231,7 +230,7 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     }
     if (out.local_atomics <= 0) {
         out.local_atomics = per_launch(counts, counts.local_atomics.number);
-        out.local_addresses = counts.local_atomics.addresses;  // of the group that has the most
+        out.local_addresses = counts.local_atomics.addresses;  // of the group with the most addresses
     }
     if (out.barriers <= 0) out.barriers = counts.barriers.mean;
     return out;
@@ -251,7 +250,7 @@ Traffic distinct(const Counts& counts, const WorkInfo& work) {
         const auto growth = growth_of(counts, sectors);
         const double further = std::max(0.0, counts.groups - counts.counted_groups);
         const double all = sector_bytes * (growth.counted + further * growth.further);
-        // Sectors at the ends of a buffer may be half of another's.
+        // A sector at the end of a buffer may belong half to the next buffer.
         return most > 0 ? std::min(all, most) : all;
     };
     const bool by_use = work.assumed && work.read;

@@ -1,5 +1,5 @@
-// Instructions: those that a CPU executes, by the code that its samples lie in, at the rate at which its cores take
-// them; those that a profiler counted on a GPU, and its busiest pipe.
+// Instruction issue. CPU: executed instructions, estimated from sampled code, at the measured issue rate of the cores.
+// GPU: instructions that a profiler counted, and the busiest pipe.
 #include <algorithm>
 
 #include "core/table.hpp"
@@ -10,7 +10,7 @@
 namespace cllab::explain {
 namespace {
 
-/// Float operations of a work-item, without its functions.
+/// Float operations per work-item, without functions.
 double plain_floats(const Counts& counts) {
     double all = 0;
     for (const auto& o : counts.operations)
@@ -18,18 +18,17 @@ double plain_floats(const Counts& counts) {
     return all;
 }
 
-/// What counts and blocks both have, and how much of it a work-item computes.
+/// The kinds of operation that both the counts and the sampled blocks report, and their number per work-item.
 std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
     return {{"float", plain_floats(counts)},
             {"product", operations(counts, Operation::integer_multiply)},
             {"division", operations(counts, Operation::integer_divide)}};
 }
 
-/// Loads and stores of a work-item.
 double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
 
-/// Code that touches nothing but its stack and local memory, and has no instruction that takes many times as long as
-/// others: loops over work-items between barriers. A group's local memory is in the first level of its core.
+/// Whether a block has no slow instruction and uses only its stack and local memory: loops over work-items between
+/// barriers. A CPU keeps local memory in its first-level cache.
 bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const double global = accesses(counts.global) + accesses(counts.constant),
                  near = accesses(counts.local) + accesses(counts.private_memory);
@@ -39,18 +38,20 @@ bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     return !is_slow && (std::ranges::all_of(block.memory, is_of_stack) || global <= hardly_any * (global + near));
 }
 
-/// Instructions of the launch, and the share of the samples in the blocks whose operations tell how many; 0: not known.
+/// Executed instructions of the launch, and the share of samples in the blocks that they were estimated from. 0:
+/// unknown.
 struct Executed {
     double instructions = 0, seen = 0;
 };
 
-/// Samples are time. Code that takes its instructions at one rate, whichever block they are in, executes as many
-/// instructions of a block as it has samples there, so that what is computed for each instruction is known.
+/// Samples are proportional to time. If all blocks issue at one rate, they are also proportional to executed
+/// instructions. The operations per instruction of the blocks, and the counted operations, then give the number of
+/// instructions.
 Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;
     for (const auto& [what, number] : computed(*record.counts)) {
-        double each = 0, with = 0, seen = 0;  // elements an instruction; share of the blocks that have some, and of all
+        double each = 0, with = 0, seen = 0;  // elements per instruction; samples in blocks that compute, in all used
         for (const auto& block : record.hot->blocks) {
             const double some = elements_of(block, what);
             if (block.instructions == 0 || (some <= 0 && !waits_for_nothing(block, *record.counts))) continue;
@@ -65,7 +66,7 @@ Executed executed_by_samples(const Record& record) {
     return out;
 }
 
-/// A CPU's instructions at the rate at which all of its cores take them; a group is on one core. `how`: who counted.
+/// CPU instructions at the issue rate of all cores; a group occupies one core. `how`: the source of the count.
 Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
                     const std::string& how) {
     auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
@@ -80,7 +81,7 @@ Bound at_issue_rate(const Record& record, const Limits& limits, double instructi
     return on_available_cores(std::move(bound), record, parallel_of(record, limits));
 }
 
-/// Instructions of a CPU, as the code that was seen running has them for the counted operations.
+/// CPU: instructions estimated from the sampled code and the counted operations.
 void bound_by_operations(const Record& record, const Limits& limits, Explanation& out) {
     const auto* rate = limits.find("issue.rate");
     if (is_gpu(record) || !rate || !record.hot || !record.hot->hottest()) return;
@@ -94,8 +95,8 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
     add_asked(record, std::move(bound), out);
 }
 
-/// Instructions by the samples that lie in the code and by bytes that are declared or counted, which say how often it
-/// runs.
+/// CPU: instructions estimated from the sampled code and the declared or counted bytes, which give the number of
+/// passes.
 void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto leave_out = [&](const std::string& why) { out.leave_out("instruction issue", why); };
     if (!record.counters.empty())
@@ -110,7 +111,7 @@ void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out
     add_asked(record, at_issue_rate(record, limits, instructions, *rate, ", " + from), out);
 }
 
-/// What NVIDIA's pipes execute, by the documentation of Nsight Compute (kernel profiling guide, "pipelines").
+/// What NVIDIA's pipes execute. Source: Nsight Compute, kernel profiling guide, "pipelines".
 constexpr Entry<std::string_view, const char*> pipe_contents[] = {{"adu", "barriers, branches, constants"},
                                                                   {"alu", "integers, logic, comparisons"},
                                                                   {"fma", "float arithmetic"},
@@ -119,8 +120,7 @@ constexpr Entry<std::string_view, const char*> pipe_contents[] = {{"adu", "barri
                                                                   {"lsu", "loads and stores"},
                                                                   {"xu", "functions, conversions"}};
 
-/// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it
-/// took.
+/// The busiest pipe, as the profiler's percentage of that pipe's peak.
 void bound_pipe(const Record& record, Explanation& out) {
     constexpr std::string_view begin = "sm__inst_executed_pipe_", end = ".avg.pct_of_peak_sustained_active";
     const Counter* busiest = nullptr;
@@ -138,7 +138,7 @@ void bound_pipe(const Record& record, Explanation& out) {
                           busiest->name});
 }
 
-/// Executed instructions of a GPU at the rate at which a warp's multiply-adds were seen to be issued.
+/// GPU: executed warp instructions at the measured issue rate of multiply-adds.
 void bound_by_counters(const Record& record, const Limits& limits, Explanation& out) {
     const auto leave_out = [&](const char* why) { out.leave_out("instruction issue", why); };
     const auto executed = counter_of(record, "smsp__inst_executed.sum");
@@ -176,7 +176,7 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-// A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
+// A compiler may peel work-items off the loop over a group; copies of the hot block count as the block.
 double passes_of_hot_block(const Record& record) {
     const auto* block = sampled_code(record) ? record.hot->hottest() : nullptr;
     if (!block) return 0;

@@ -1,5 +1,4 @@
-// Chains of which each link waits for the one before: those that are declared, and the longest one of a work-item that
-// was counted.
+// Latency: dependency chains, either declared or, as the longest chain of a work-item, counted by the simulator.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,27 +11,27 @@
 namespace cllab::explain {
 namespace {
 
-/// Whether most of the samples lie in code whose loads replace their own index.
+/// Whether most samples are in code whose loads replace their own index.
 bool chases_by_index(const Record& record) {
     const auto* hot = sampled_code(record);
     return hot && share_of(*hot, [](const auto& b) { return b.memory.contains(HotBlock::index_chain); }) > 0.5;
 }
 
-/// What a load by an index takes longer than one by an address.
+/// Extra seconds of a load by index compared with a load by address.
 double more_by_index(const Limits& limits) {
     const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
     return by_index && by_address ? std::max(0.0, by_index->value - by_address->value) : 0;
 }
 
-/// The latency of a link, what it is of, and what is said where another one stands in its place.
+/// The latency of one link, its name, and a note if another latency replaces a missing one.
 struct Link {
     const Figure* figure = nullptr;
     std::string name, instead;
-    std::optional<Place> place;  ///< of a load
+    std::optional<Place> place;  ///< for a load
 };
 
-/// The latency of a load from the place where the data lies. No level is nearer than those before it, so that one of
-/// them will do, if not as well.
+/// The load latency of the level that holds the data. If that is missing, uses a nearer level: it is never slower, so
+/// the bound holds but is weaker.
 Link link_of_load(const Record& record, const Limits& limits, Explanation& out) {
     Link link;
     link.place = place_of(record, limits, "latency", 1);
@@ -60,17 +59,17 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
     return {limits.find("latency.local.latency"), "local memory", "", {}};
 }
 
-/// Where a chain of loads takes longer than its level says.
+/// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what
-    // such a chase took.
+    // Loads from different pages also miss the TLB. The program cannot tell whether this chain does; it takes the time
+    // of a chase in random order.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", and " + format_seconds(each) + " where each goes to another page";
         bound.seconds = links * each;
         bound.high = std::max(bound.high, bound.seconds);
     }
-    // An index costs a load a clock or more, and where the code has such loads, they are its chain most likely.
+    // An index adds a cycle or more per load. If the code has such loads, they most likely form the chain.
     const double more = more_by_index(limits);
     if (more <= 0 || link.figure->id == "latency.l1.indexed" || !chases_by_index(record)) return;
     bound.how += ", " + format_seconds(more) + " more of each by an index";
@@ -78,7 +77,7 @@ void add_detours(Bound& bound, const Link& link, double links, const Record& rec
     bound.high += links * more;
 }
 
-/// A chain that is declared: its links by the latency of what they are.
+/// A declared chain: number of links times the latency of a link.
 void bound_declared_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("latency", why); };
@@ -93,9 +92,9 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     bound.how += link.instead;
     if (link.place) add_detours(bound, link, links, record, limits);
     bound = on_available_cores(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (`cllab run atomic`, in several processes),
-    // and a profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's
-    // core adds in its own first level.
+    // The distance of an address can double an atomic's latency (`cllab run atomic`, several processes), and a profile
+    // tries few addresses. A GPU executes atomics in L2 at the nearest, so L2's load latency is the low end. A CPU core
+    // executes them in its own L1.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
@@ -104,13 +103,13 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     out.bounds.push_back(std::move(bound));
 }
 
-/// Seconds of the chain and of its nearest kind, and how it is made up.
+/// Seconds of a chain, its low end, and a description.
 struct ChainTime {
     double seconds = 0, least = 0;
     std::string how, figure, name;
 };
 
-/// Operations on floats, and functions with them, of a work-item.
+/// Float operations per work-item, including functions.
 double float_operations(const Counts& counts) {
     double out = operations(counts, Operation::float_function);
     for (const auto& o : counts.operations)
@@ -118,7 +117,7 @@ double float_operations(const Counts& counts) {
     return out;
 }
 
-/// The latency of most of the arithmetic.
+/// The latency figure of the most frequent type of arithmetic.
 std::string type_of_chain(const Counts& counts) {
     const auto floats = [&](unsigned bits) {
         return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
@@ -128,9 +127,9 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
-/// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
-/// in its path, so are its functions.
+/// Seconds of a chain's arithmetic. Integers: a product and the following sum take one multiply-add latency; other
+/// operations take one cycle on a CPU, and as long as a multiply-add on a GPU. If the chain has nearly all operations
+/// of the work-item, it also has its functions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -149,17 +148,17 @@ double time_of_arithmetic(const Record& record, const Limits& limits, double num
     return seconds;
 }
 
-/// Operations of one kind in the path of a work-item.
+/// Operations of one kind in a work-item's chain.
 struct Part {
     double number;
-    std::string id, name;  ///< of its latency, and what they are
+    std::string id, name;  ///< figure of the latency; kind of operation
 };
 
-/// Seconds of one of them, and the least of it, where the compiler joins what it can and loads are as near as may be.
+/// Seconds per operation, and the low end: the compiler fuses what it can and loads hit L1.
 std::pair<double, double> time_of(const Part& part, const Figure& latency, const std::string& level,
                                   const Record& record, const Limits& limits) {
     double each = latency.value;
-    // Elements of arrays are found by an index, which costs a core as much more in each level.
+    // Array elements are loaded by index, which adds the same time at every level.
     if (!is_gpu(record) && part.id.starts_with("latency.")) each += more_by_index(limits);
     if (part.name == "loads") {
         const auto* nearest = limits.find("latency.l1.latency");
@@ -169,7 +168,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // A path of as many operations as there are on floats is of floats.
+    // If the chain has about as many operations as there are float operations, it consists of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};
@@ -181,7 +180,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     const auto& chain = record.counts->path;
     const auto place = place_of(record, limits, "latency", 1);
     const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
-    // The first load of a work-item is one whose address is known: a CPU fetches it ahead.
+    // A CPU fetches the first load of a work-item ahead, because its address is known.
     const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
     const std::array<Part, 4> parts{
         {{loads, "latency." + level + ".latency", "loads"},
@@ -211,11 +210,11 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// A core goes through the work-items of a group one after the other, or through as many as its vectors hold. One
-/// begins before the one in front ends, as far as the core looks ahead. At barriers it goes round among all of them.
+/// How many work-items, or vectors of them, a core runs one after another, and how much consecutive ones overlap. A
+/// core starts the next one early, within its look-ahead. At barriers it switches among all of them.
 struct Turns {
-    double number = 1, overlap = 0;  ///< overlap: the part of a chain that runs beside the one in front
-    const char* unknown = "";        ///< why nothing is known of them
+    double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the one before
+    const char* unknown = "";        ///< why the number is unknown; empty: it is known
 };
 
 Turns turns_of_core(const Record& record, const Limits& limits) {
@@ -231,7 +230,7 @@ Turns turns_of_core(const Record& record, const Limits& limits) {
     return {turns, overlap};
 }
 
-/// The longest chain of a work-item, as often as one group waits for the end of another.
+/// The counted longest chain of a work-item, times the number of groups that wait for each other.
 void bound_counted_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto chain = time_of_chain(record, limits, out);
     if (!chain) return;

@@ -1,4 +1,4 @@
-// The launch itself, and the dispatch of its groups: an empty kernel takes as long.
+// Launch overhead and the dispatch of groups, as measured with empty kernels.
 #include <algorithm>
 
 #include "explain/bounds.hpp"
@@ -6,24 +6,24 @@
 namespace cllab::explain {
 namespace {
 
-/// The empty launch that is like the record's.
+/// The measured empty launch that is most like the record's launch.
 const Figure* empty_launch(const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* empty = limits.find("launch.empty.item");
     if (!empty || is_gpu(record) || work.groups < 2) return empty;
-    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one, by
-    // `cllab run launch` on PoCL with 16 cores.
+    // A CPU launch may end only after all its threads have woken up: 26 us with 16 groups, 19 us with one (`cllab run
+    // launch`, PoCL, 16 cores).
     const auto* on_all = limits.find("launch.empty.device");
     if (!on_all) return empty;
     if (on_all->value > empty->value) empty = on_all;
-    // One that lasts longer waits until all of them work.
+    // A longer launch waits until all threads work.
     const auto* all = work.groups >= limits.units ? limits.find("launch.spread") : nullptr;
     return all && all->value > empty->value && record.time->median > all->value ? all : empty;
 }
 
-/// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
-/// launch before (`cllab run latency`: the first round through a footprint takes what the second level takes), so what
-/// is moved once, but for an edge, comes from the second level at the nearest.
+/// The last group starts after all others and still waits for its load. A GPU's L1 keeps nothing from the launch before
+/// (`cllab run latency`: the first round through a footprint takes L2's time). So data that is read once comes from L2
+/// at the nearest.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -37,7 +37,7 @@ Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
 
 void bound_launch(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
-    if (work.launches == 0) return;  // of a slope, launching cancels
+    if (work.launches == 0) return;  // a slope cancels the launch overhead
     const auto* empty = empty_launch(record, limits);
     if (!empty) {
         out.missing.push_back("launch.empty.item");
@@ -45,7 +45,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     }
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
     const auto* next = limits.find("launch.next.item");
-    // A CPU's thread may have gone to sleep before the second one comes, and be awake when the others do.
+    // A CPU thread may sleep before the second launch, and be awake for the ones after it.
     const auto* second = is_gpu(record) ? nullptr : limits.find("launch.second.item");
     if (work.launches > 1 && next && second) add(bound, at_time("", "", "", 1, *second));
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next)

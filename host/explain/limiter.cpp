@@ -12,18 +12,17 @@
 namespace cllab::explain {
 namespace {
 
-/// Of a bound: "memory", "l2".
+/// Whether the bound is of a memory level: "memory", "l2".
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
-/// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other. A
-/// CPU passes a barrier by going through the work-items of the group, which is issuing instructions.
+/// Whether two bounds may both hold, so that they are no rivals: levels that the same bytes pass, or cause and effect.
+/// A CPU passes a barrier by looping over work-items, which issues instructions.
 bool go_together(const Bound& first, const Bound& next) {
     const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
     return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||
            (is_loop(first) && is_loop(next));
 }
 
-/// Whether the first bound is clear of all others.
 bool first_is_clear(const std::vector<Bound>& bounds) {
     const auto& first = bounds.front();
     return std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
@@ -39,7 +38,8 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.second > 0) out.limit = Limit::named;
     out.wait = longest_wait(record);
     name_by_wait(record, out);
-    // How much of a cache that others use too has room for its data is not known, so its bytes may take as long.
+    // Other processes may fill a shared cache, so the kernel's bytes may come from memory and take as long as issuing
+    // does.
     if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
         out.limit = Limit::unexplained;
         out.second = 0;
@@ -47,14 +47,13 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 
-/// The profiler's name of a reason to wait, and the limiter that waiting for it is where nothing is busy; no `id`: it
-/// says too little.
+/// A stall reason of the profiler, and the limiter to name for it if no resource is busy. Empty `id`: it names none.
 struct Stall {
     std::string_view name;
     const char *id, *limiter;
 };
 
-/// Reasons to wait for one thing, and the bounds of what makes warps wait so.
+/// Stall reasons of one kind, and the bounds of the resources that cause them.
 struct Reason {
     const char* what;
     std::vector<Stall> stalls;
@@ -80,8 +79,8 @@ const Reason& reason_of(const Wait& wait) {
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
-/// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
-/// are no rate that was tried are what its warps wait for all the same.
+/// The limiter to name for the wait. If atomics are the largest bound, they are the limiter: they may be slower here
+/// than at any measured number of addresses.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -127,7 +126,7 @@ Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
 }
 
 std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
-    constexpr double most = alike * alike;  // of two times, each as far off
+    constexpr double most = alike * alike;  // both times may be off by that ratio
     const auto is_launch = [](const Bound& b) { return b.id == "launch"; };
     const auto launch = std::ranges::find_if(bounds, is_launch);
     const auto other = std::ranges::find_if_not(bounds, is_launch);
@@ -150,9 +149,8 @@ double metric(const Record& record, const std::string& wanted, const std::string
     return 0;
 }
 
-/// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region
-/// that was read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB,
-/// before the cache.
+/// The largest cache size found by pointer chases that also reached memory, or a larger region read at cache bandwidth.
+/// A chase can leave a cache early: it may cover only the near half of a large cache, or the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -164,10 +162,10 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // A level behind the last one whose size was told: the last level is known not to be known.
+    // A level beyond the last one with a size was seen without its end, so the size of the last level is unknown.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
-    if (most == 0) return 0;  // a sweep of the bandwidth alone may have ended in the second of three levels
+    if (most == 0) return 0;  // a bandwidth sweep alone may end within L2 of three levels
     for (const auto& f : figures)
         if (glob_match("bandwidth.l?.size", f.id)) most = std::max(most, f.value);
     return most > 0 && most < 1e15 ? static_cast<std::uint64_t>(most) : 0;
@@ -183,7 +181,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
     out.units = device.compute_units;
     if (const auto* counted = out.find("fma.units"); out.units == 0 && counted)
-        out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
+        out.units = static_cast<unsigned>(counted->value);  // of a device on another machine
     out.units = std::max(1u, out.units);
     out.compute_capability = device.compute_capability;
     bool swept = false;
@@ -191,7 +189,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
         if (f.id == "fma.peak.float") out.float_peak = f.value;
         if (f.id == "fma.peak.double") out.double_peak = f.value;
         if (f.id == "launch.empty.item") out.empty_launch_seconds = f.value;
-        // Without the sweep through the levels, memory is all that was seen, and a cache may well be faster.
+        // Without a sweep over the levels, the bandwidth is that of memory only; a cache may be faster.
         swept = swept || glob_match("bandwidth.l?.rate", f.id);
         if (f.unit == "B/s" && f.value > out.bandwidth) {
             out.bandwidth = f.value;
@@ -210,7 +208,7 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
                            "; the kernel skips work, the clock is wrong, or the profile was disturbed");
     };
     const auto* const axis = find_in(record.point, "type");
-    const std::string type = axis ? *axis : "float";  // that a family computes in
+    const std::string type = axis ? *axis : "float";  // the axis names the type that a family computes in
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
     const double flops = metric(record, "flops", "FLOP/s");
     if (peak > 0 && flops > alike * peak)
@@ -227,12 +225,11 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
     return std::nullopt;
 }
 
-// What the warps of a launch wait for, as Nsight Compute counts it, and what that says of the limiter.
+// What the warps of a launch wait for, as Nsight Compute samples it, and the limiter that follows from it.
 //
-// A kernel need not come near to the peak of anything: its warps may wait for one another, or there may be too few of
-// them. The profiler samples what each of them waits for. Where one reason is most of all waiting, a resource that
-// makes warps wait so and is busy for most of the launch limits it, at a lower share than a bound alone must have;
-// where nothing is that busy, the wait is the limiter.
+// A kernel may reach no peak: its warps may wait for each other, or be too few. If one reason is most of the waiting,
+// and a resource that causes it is busy for most of the launch, that resource is the limiter. Its share may be lower
+// than a bound needs without this evidence. If no resource is that busy, the wait itself is the limiter.
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;
@@ -243,7 +240,7 @@ std::optional<Wait> longest_wait(const Record& record) {
     double all = 0;
     for (const auto& c : record.counters)
         if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
-    // The selected warp does not wait, and those not selected are ready.
+    // A selected warp does not wait, and one that was not selected is ready.
     all -= time_in("selected") + time_in("not_selected");
     Wait out;
     double most = 0;
@@ -261,7 +258,7 @@ std::optional<Wait> longest_wait(const Record& record) {
 
 void name_by_wait(const Record& record, Explanation& out) {
     if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
-    // What is in front of the first and behind the last work-item waits for nothing.
+    // Warps exist only between the first and the last work-item, so the launch overhead has no stall reasons.
     const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
     const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
                  inside = std::max(0.0, record.time->median - launch);

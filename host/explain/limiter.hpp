@@ -1,10 +1,10 @@
-// What limits a cell's time, decided from its bounds.
+// The limiter of a cell's time, decided from its bounds.
 //
-// Time is often blamed on a resource because a model of the machine says so. Here a resource is bounded only where both
-// numbers are known: how much of it the cell uses at the least, and the device's own measured peak (bounds.hpp). Each
-// bound is then a time that the cell cannot beat, and the largest names the limiter only when it is most of the time
-// and clear of every other. A count or peak that is not known is no bound, and says so. Samples of the code that ran
-// say which of its instructions a bound is of; no limiter is named by where they lie.
+// A model of the machine often blames the wrong resource. Here a resource has a bound only if two numbers are known:
+// how much of it the cell uses at least, and the device's measured peak (bounds.hpp). Each bound is a time that the
+// cell cannot beat. The largest one is the limiter only if it is most of the time and clear of all others. A resource
+// without a known count or peak is reported as not bounded. Samples tell which instructions a bound counts; their
+// position names no limiter.
 #pragma once
 
 #include <optional>
@@ -17,44 +17,41 @@
 
 namespace cllab::explain {
 
-/// The bounds of a record, and what they and its waits say of its time.
+/// The bounds of a record, its longest wait, and the limit they prove.
 Explanation explain(const Record& record, const Limits& limits);
 
-/// Drops bounds of simulated counts, and of buffers that nobody says are all used, that alone exceed the time, and
-/// names the limit anew. The text asks for what they count, and a compiler may do without it: they prove nothing
-/// impossible. Call when their peaks were measured again.
+/// Drops bounds that exceed the time and rest on simulated counts or on assumed buffer use, then names the limit again.
+/// A compiler may have removed such work, so these bounds do not prove the time impossible. Call this after their peaks
+/// were measured again.
 void drop_removed(const Record& record, Explanation& out);
 
-/// Bound::brief of the limiter, "-" where none is named.
+/// `brief` of the limiter, or "-".
 std::string limit_in_a_word(const Record& record, const Limits& limits);
 
-/// What the bounds say of the time. They are sorted already.
+/// The limit that `bounds`, sorted largest first, prove for the time.
 Limit limit_of(const std::vector<Bound>& bounds, const Timing& time);
 
-/// Where no bound alone is most of the time: the place of the one that makes most of it together with the first, of
-/// which one is the launch. What a device does in front of a launch's first and behind its last work-item adds to all
-/// else, and no work hides it. 0: there is none.
+/// For a time that no single bound explains: the index of the bound that, added to the first, does. One of the two is
+/// the launch, whose overhead overlaps no work. 0: none.
 std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 
-/// The reason that is most of the waiting of the record's warps, ready ones aside; nothing where none is, or where it
-/// was not counted.
+/// The reason for most of the waiting of the warps, ready warps excluded. nullopt if no reason is most of it, or none
+/// was counted.
 std::optional<Wait> longest_wait(const Record& record);
 
-/// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
+/// Names the limit by `wait` where no bound did, and moves the limiter to the front.
 void name_by_wait(const Record& record, Explanation& out);
 
-// What a profile says that no kernel of the device can beat.
+// Limits of a device, from its profile.
 
 using namespace model;
 
-/// The limits among the figures of a profile of `device` taken at `utc`. `absent`: identifiers of those that it does
-/// not have.
+/// The limits of `device` from the figures of its profile, taken at `utc`. `absent`: identifiers of missing figures.
 Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
                  const Device& device);
 
-/// Why the record's rates or its time cannot be: the figure, the limit and the profile it is from; else nothing. 5 %
-/// above a limit are allowed, for the spread of both. `one_launch`: the time is that of a single launch by the event
-/// clock.
+/// Why a rate or the time is impossible: the figure, the limit and its profile; nullopt if it is possible. Allows 5 %
+/// above a limit for the spread of both. `one_launch`: the event clock timed a single launch.
 std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch);
 
 }  // namespace cllab::explain

@@ -1,4 +1,4 @@
-// Local memory: declared bytes, and passes through its banks that were counted of a launch.
+// Local memory: declared bytes, or counted passes through its banks.
 #include "core/units.hpp"
 #include "explain/bounds.hpp"
 
@@ -21,7 +21,7 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
         bound.simulated = simulated;
         out.bounds.push_back(std::move(bound));
     };
-    // Lanes that meet in a bank take more passes through all of them.
+    // Lanes that conflict in a bank need further passes, each of which occupies all banks.
     if (has_counts(record) && is_gpu(record)) {
         const auto& counts = *record.counts;
         const double ways = counts.local_reads.ways.mean + counts.local_writes.ways.mean,

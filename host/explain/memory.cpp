@@ -1,5 +1,5 @@
-// Bytes: in which level of the caches the data of a cell lies, by what the levels were seen to hold, and how long that
-// level or memory takes to move them.
+// Memory traffic: the cache level that holds a cell's data, from measured sizes, and the time that this level or memory
+// takes to move the data.
 #include <algorithm>
 #include <cmath>
 
@@ -10,21 +10,21 @@
 namespace cllab::explain {
 namespace {
 
-/// Bytes that one instance of each level holds at most, as `family` found them, 0 of a last one that was seen but not
-/// where it ends; else by the operating system.
+/// Maximum bytes per instance of each level, from the operating system or else the figures of `family`. A last 0: a
+/// further level was seen, of unknown size.
 std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     if (!limits.caches.empty()) return {limits.caches.begin(), limits.caches.end()};
     std::vector<double> out;
     while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size"))
         out.push_back(std::max(size->value, size->high));
-    // What does not fit in the levels before one that was seen is at least as far away.
+    // Data beyond the known levels is at least as far away as the next level seen.
     const char* seen = family == "latency" ? ".latency" : ".rate";
     if (!out.empty() && limits.find(family + "." + level_id(out.size()) + seen)) out.push_back(0);
     return out;
 }
 
-/// Whether a CPU's data lies behind the levels that a core has alone, were each to hold half of what it holds: one that
-/// replaces lines in the order of their use has none of a round through more than it holds.
+/// Whether a CPU's data may lie beyond the private levels of a core if each level held only half its size: an LRU cache
+/// keeps nothing of a loop over more data than it holds.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -32,7 +32,7 @@ bool lies_far(const Record& record, const Limits& limits) {
     return place && (place->memory || place->level >= 2);
 }
 
-/// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
+/// The fastest stream with the cell's ratio of reads to writes; the fastest of all streams if none has that ratio.
 const Figure* stream_like(const Record& record, const Limits& limits) {
     using Names = std::vector<const char*>;
     const auto fastest = [&](const Names& ids) {
@@ -51,7 +51,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-/// The reads of a cell whose data lies in a cache; what is known of one is the rate at which it is read.
+/// Reads of a cell whose data fits a cache. A cache level has only a read rate.
 void bound_cache(const Record& record, const Limits& limits, const Place& place, Explanation& out) {
     const auto& work = record.work;
     const auto name = level_name(place.level), id = level_id(place.level);
@@ -61,22 +61,21 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
         out.missing.push_back("bandwidth." + id + ".rate");
         return out.leave_out("memory traffic", "the profile has no bandwidth of " + name);
     }
-    // No level is slower than what lies behind it, whatever disturbed its figure.
+    // A level is at least as fast as the levels behind it, even if a disturbance lowered its figure.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
             limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
         if (other && other->value > rate->value) rate = other;
     }
     auto bound = at_rate(id, name + " bandwidth", name, *work.read, "B", *rate);
-    // Where as much is written as read, the copy in that level is the same stream.
+    // A cell that reads as much as it writes is like the copy within that level.
     const auto* copy = limits.find("bandwidth." + id + ".copy");
     if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
             bound = std::move(both);
-    // The last level is one for all, and how much of it a core alone can use is not known.
+    // All cores share the last level; how much of it one core can use is unknown.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
-    // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
-    // time all the same.
+    // A core that loops over more than a level holds may never hit it. Hits in the nearer level take time too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
                              ? limits.find("bandwidth." + level_id(place.level - 1) + ".rate")
                              : nullptr;
@@ -84,13 +83,13 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
-/// Bytes that are declared, or that counted groups touch.
+/// Bounds the declared bytes, or those that the counted groups touch.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
     if (work.bytes <= 0) return leave_out("no bytes are declared");
     auto place = place_of(record, limits, "bandwidth", limits.units);
-    // The streams' own buffers are whole elements.
+    // 0.99: the buffers of the streams are rounded to whole elements.
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
         place = Place{levels_of(limits, "bandwidth"), true, 0};
     if (!place) return leave_out("the profile does not say where the caches end");
@@ -109,10 +108,10 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     }
     if (!work.assumed || out.bounds.size() == before) return;
     out.bounds.back().how += ", every buffer once";
-    out.bounds.back().simulated = true;  // it may touch a part of them
+    out.bounds.back().simulated = true;  // the kernel may touch only a part of them
 }
 
-/// Waves that touch more sectors than their bytes fill ask for one in each line.
+/// GPU: waves that touch more sectors than their bytes fill, at the measured rate of scattered sectors.
 void bound_scattered(const char* what, double sectors, const SectorRequests& requests, const Record& record,
                      const Limits& limits, Explanation& out) {
     const bool is_scattered =
@@ -125,7 +124,7 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Neighbours that read from a line each make a core fetch whole lines from where the data lies.
+/// CPU: work-items that each read another line fetch whole lines from the level that holds the data.
 void bound_lines(const Record& record, const Limits& limits, const std::vector<double>& sizes, Explanation& out) {
     const auto& counts = *record.counts;
     const auto place = place_of(record, limits, "bandwidth", limits.units);
@@ -142,7 +141,7 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
               out);
 }
 
-/// Each level of the caches, by what passes it of the counted groups.
+/// Bounds each cache level by the bytes that pass it, from the counted groups.
 void bound_levels(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto level = [&](std::size_t i, double bytes) -> std::optional<Bound> {
@@ -153,10 +152,11 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
         bound.how += ", " + source_of(counts);
         return on_available_cores(std::move(bound), record, parallel_of(record, limits));
     };
-    // Waves ask the first level for whole sectors.
+    // Waves request whole sectors from L1.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
     if (auto first = is_gpu(record) ? level(0, asked * uneven_share(record, limits)) : std::nullopt) {
-        // A compiler keeps in registers what a work-item loads again; what none loaded before it must load.
+        // A compiler keeps values in registers instead of loading them again; only the first load of a sector is
+        // certain.
         first->low *= std::min(1.0, distinct(counts, record.work).read / asked);
         lower_to_time(*first, record);
         add_asked(record, *std::move(first), out);
@@ -165,17 +165,17 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     const double holds = sizes.empty() ? 0 : sizes.front();
     if (!(holds > 0) || record.work.footprint <= holds) return;
     const double passing = beyond(counts, holds, limits.units).read;
-    // A core alone has its first levels; what all have in the second one's place may come from farther away.
+    // If only one level of a CPU is known, data that passes it may come from beyond L2, so L2 gets no bound.
     if (auto second = is_gpu(record) || sizes.size() > 1 ? level(1, passing) : std::nullopt)
         add_asked(record, *std::move(second), out);
     if (!is_gpu(record)) return bound_lines(record, limits, sizes, out);
-    const double written = counts.items * counts.writes.sectors.mean;  // the first level joins no stores of two waves
+    const double written = counts.items * counts.writes.sectors.mean;  // L1 does not combine stores of different waves
     bound_scattered("store", written, counts.writes, record, limits, out);
     bound_scattered("load", std::min(passing / sector_bytes, counts.items * counts.reads.sectors.mean), counts.reads,
                     record, limits, out);
 }
 
-/// Bytes of memory by the profiler's counters. False where they were not counted.
+/// Bytes of memory from the profiler's counters. False if they were not counted.
 bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!has_counters(record)) return false;
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
@@ -187,9 +187,8 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// The second level's reads by the profiler's counters, and where nobody declared bytes the shares of what each level
-/// can take, as the profiler says them. It begins with empty caches, so that what it says of memory is true only of
-/// data that no level holds.
+/// L2 reads from the profiler's counters. If no bytes are declared, also the profiler's utilization of each level. The
+/// profiler starts with empty caches, so its memory figure applies only to data that no cache holds.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {
