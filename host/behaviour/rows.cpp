@@ -35,7 +35,7 @@ void take(Question& question, const std::string& field, const std::string& text)
     if (kinds.contains(field))
         question.kind = field;
     else if (!known.contains(field))
-        throw Error(Blame::usage, "row '", question.name, "' has the field '", field, "', which there is not");
+        throw Error(Blame::usage, "row '", question.name, "' has the unknown field '", field, "'");
     question.fields[field] = text;
 }
 
@@ -68,7 +68,7 @@ std::vector<Question> questions(const std::vector<std::string>& globs) {
     };
     for (const auto& glob : globs)
         if (std::ranges::none_of(names, [&](const auto& name) { return is(name)(glob); }))
-            throw Error(Blame::usage, "no question is called '", excerpt(glob), "'", or_did_you_mean(glob, names));
+            throw Error(Blame::usage, "no question matches '", excerpt(glob), "'", or_did_you_mean(glob, names));
     std::erase_if(out, [&](const auto& one) { return !globs.empty() && std::ranges::none_of(globs, is(one.name)); });
     return out;
 }

@@ -58,7 +58,7 @@ double width_of_core(const std::vector<double>& sorted) {
     return std::max(width / 2, least);
 }
 
-/// The biweight's middle of the core that the median lies in, and its error; nothing where there is no core.
+/// The centre (biweight) of the core that contains the median, and its error; nullopt without a core.
 std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
     // Each sample is in several differences: half of them are as good as independent.
@@ -92,8 +92,8 @@ std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     return Differences::Centre{middle, std::sqrt(shared * squares) / slope};
 }
 
-/// Where i and j, i <= j, change places in the order of distances by their errors or one its sign, ascending: averages,
-/// each weighted with the other's error. Their median is the Hodges-Lehmann estimate, their quantiles its interval.
+/// Weighted averages of the pairs i <= j, ascending: points where i and j swap ranks or one changes sign. Their median
+/// is the Hodges-Lehmann estimate, their quantiles its interval.
 std::vector<double> walsh_averages(const Evidence& x) {
     std::vector<double> out;
     out.reserve(x.size() * (x.size() + 1) / 2);
@@ -104,7 +104,7 @@ std::vector<double> walsh_averages(const Evidence& x) {
     return out;
 }
 
-/// Of each value w of the statistic, the part of the 2^n sign patterns that give it.
+/// For each value w of the statistic, the share of the 2^n sign patterns that give w.
 std::vector<double> signed_rank_density(unsigned n) {
     std::vector<double> density(std::size_t{n} * (n + 1) / 2 + 1, 0.0);
     density[0] = 1;
@@ -147,8 +147,8 @@ Differences::Centre Differences::centre() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
     std::ranges::sort(sorted);
-    // Of six rounds a inside of the differences may be those of one disturbed pair: on a GPU an arrangement was off
-    // by 6 % and said 0.06 %.
+    // With six rounds, the inner half of the differences may come from one disturbed pair: on a GPU an arrangement was
+    // off by 6 % and reported 0.06 %.
     constexpr std::size_t enough_rounds = 12;
     const auto core = rounds_ >= enough_rounds ? core_of(sorted) : std::nullopt;
     return core ? *core : median_of_rounds(sorted, rounds_);
@@ -244,8 +244,8 @@ bool same_code(const model::Record& a, const model::Record& b) {
 
 namespace {
 
-/// One-sided: the chance of log ratios that lie as far above `centre` as these by their errors, or farther, when they
-/// are symmetric around it. What the cores that others had may make of them is not theirs.
+/// One-sided p-value: the chance of log ratios at least as far above `centre`, in units of their errors, if they are
+/// symmetric around it. The effect of cores that other processes took is excluded.
 double p_above(const Evidence& evidence, double centre) {
     centre += std::max(0.0, -evidence.tilt);
     std::vector<double> off;
@@ -258,9 +258,9 @@ double p_above(const Evidence& evidence, double centre) {
     return signed_rank_below(static_cast<unsigned>(off.size()), below);
 }
 
-/// Of each value u of the rank sum statistic U, the part of the orders of m and n values that give it. The largest
-/// value is one of the m, above all n, or one of the n: Mann and Whitney's recursion, in probabilities, so that nothing
-/// cancels.
+/// For each value u of the rank sum statistic U, the share of the orders of m and n values that give u. The recursion
+/// of Mann and Whitney, in probabilities so that nothing cancels: the largest value belongs either to the m and is
+/// above all n, or to the n.
 std::vector<double> rank_sum_density(std::size_t m, std::size_t n) {
     std::vector<std::vector<double>> row(n + 1, std::vector<double>(m * n + 1, 0.0));  // of the current m, by n
     for (auto& density : row) density[0] = 1;

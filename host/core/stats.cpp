@@ -30,7 +30,7 @@ std::size_t interval_rank(std::size_t n) {
 }  // namespace
 
 double quantile(std::span<const double> sorted, double q) {
-    if (sorted.empty()) throw Error(Blame::result, "a quantile was asked of a sample of nothing");
+    if (sorted.empty()) throw Error(Blame::result, "a quantile needs at least one sample");
     const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(position);
     const auto above = std::min(below + 1, sorted.size() - 1);
@@ -44,7 +44,7 @@ double median_of(std::vector<double> values) {
 }
 
 Summary summarise(std::span<const double> sample) {
-    if (sample.empty()) throw Error(Blame::result, "there are no samples to summarise");
+    if (sample.empty()) throw Error(Blame::result, "a summary needs at least one sample");
     std::vector<double> sorted(sample.begin(), sample.end());
     std::ranges::sort(sorted);
     Summary s;

@@ -143,7 +143,8 @@ Chain chain(const Json& j) { return {j.at(0), j.at(1), j.at(2), j.at(3)}; }
 
 Operation operation_named(const std::string& text) {
     if (const auto kind = operation_from(text)) return *kind;
-    throw Error(Blame::result, "the plugin counted an operation '" + text + "' that this cllab does not know");
+    throw Error(Blame::result,
+                "the plugin counted the operation '" + text + "', which this cllab does not know; rebuild both");
 }
 
 void read_operations(const Json& j, const Groups& groups, Counts& out) {
@@ -234,8 +235,8 @@ Counts read_simulated(std::string_view text) {
         const auto& list = j.at("counted");
         if (list.empty()) throw Error(Blame::result, "the plugin counted no group");
         if (const unsigned bits = j.at("odd_bits"); bits > 0)
-            throw Error(Blame::result, "clang makes integers of " + std::to_string(bits) +
-                                           " bits of the text, which the simulator computes wrongly");
+            throw Error(Blame::result, "clang compiles the text to " + std::to_string(bits) +
+                                           "-bit integers, which the simulator computes wrongly");
         const Groups groups(j, out.groups);
         out.bounded = groups.is_sample() || groups.are_alike();
         out.by_place = j.at("by_place");
@@ -268,7 +269,7 @@ Counts read_simulated(std::string_view text) {
         say_what_is_missing(j, groups, out);
         return out;
     } catch (const Json::exception&) {
-        throw Error(Blame::result, "the plugin's file is not what this cllab expects; build both again");
+        throw Error(Blame::result, "the plugin wrote a file that this cllab cannot read; rebuild both");
     }
 }
 

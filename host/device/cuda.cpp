@@ -74,7 +74,7 @@ CudaBuild compile(const std::string& text, const std::vector<std::string>& optio
     CudaBuild out;
     Nvrtc::Program program = nullptr;
     if (nvrtc().create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0) {
-        out.log = "NVRTC makes no program of the text";
+        out.log = "NVRTC cannot create a program from the text";
         return out;
     }
     std::vector<const char*> words;
@@ -159,7 +159,7 @@ std::vector<std::string> nvrtc_options(const std::string& options, const std::st
             if (word.size() == 2 && i + 1 < words.size()) out.back() += words[++i];
         } else if (!word.starts_with("-cl-std=") && !word.starts_with(register_limit) &&
                    std::ranges::count(known, word) == 0)
-            throw Unsupported("NVRTC has no word for the build option '" + word + "', which stands beside -x cuda");
+            throw Unsupported("NVRTC has no equivalent of the build option '" + word + "' (given with -x cuda)");
     }
     return out;
 }

@@ -117,7 +117,7 @@ void cllab_write_bitcode(const void* module, void* out, bool keeps_order, const 
     void* library = library_that_writes(__builtin_return_address(0));
     if (!library)  // and nobody would hear that the driver's file is empty
         throw cllab::Error(cllab::Blame::environment,
-                           "the driver's LLVM writes code by a function that no library has");
+                           "no library exports the function with which the driver's LLVM writes code");
     if (cllab::device::is_asked) cllab::device::name_functions(library, module);
     cllab::device::llvm<int>(library, WRITE_BITCODE, module, out, keeps_order, index, makes_hash, hash);
     ::dlclose(library);

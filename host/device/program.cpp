@@ -43,8 +43,8 @@ cl::Program program_of_spirv(const Session& session, const std::string& bytes) {
         std::vector<std::string> others;
         for (const auto& found : discover())
             if (takes_spirv(found.device)) others.push_back(found.facts.selector + " (" + found.facts.name + ")");
-        throw Unsupported(session.facts().platform, ", driver ", session.facts().driver, ", takes no SPIR-V; ",
-                          others.empty() ? "Intel's drivers do" : "here it is taken by " + join(others, ", "));
+        throw Unsupported(session.facts().platform, ", driver ", session.facts().driver, ", does not accept SPIR-V; ",
+                          others.empty() ? "Intel's drivers do" : "these devices do: " + join(others, ", "));
     }
     cl_int code = CL_SUCCESS;
     const auto program = clCreateProgramWithIL(session.context()(), bytes.data(), bytes.size(), &code);
@@ -105,7 +105,7 @@ Built build(Session& session, const std::string& source, const std::string& opti
     } catch (const cl::Error& e) {
         out.code = e.err();
         if (e.err() == CL_INVALID_BINARY)
-            out.log = "error: the driver takes binaries of its own only, and this is none";
+            out.log = "error: the driver accepts only its own binaries, and this is not one";
         out.ok = false;
     }
     out.seconds = seconds_since(start);

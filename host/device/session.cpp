@@ -30,7 +30,8 @@ std::shared_ptr<std::byte> shared_memory(const Session& session, std::size_t byt
         throw Unsupported("the device has no shared virtual memory (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)");
     const auto context = session.context();
     auto* const data = clSVMAlloc(context(), CL_MEM_READ_WRITE, bytes, session.facts().base_align_bytes);
-    if (!data) throw Unsupported("the device gives no shared virtual memory of ", format_bytes(bytes), " (clSVMAlloc)");
+    if (!data)
+        throw Unsupported("the device cannot allocate ", format_bytes(bytes), " of shared virtual memory (clSVMAlloc)");
     return {static_cast<std::byte*>(data), [context](std::byte* memory) { clSVMFree(context(), memory); }};
 }
 
@@ -42,8 +43,9 @@ Session::Session(const Found& found) : facts_(found.facts), device_(found.device
         context_ = cl::Context(device_);
         queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
     } catch (const cl::Error& e) {
-        throw Error(Blame::environment, "device '" + facts_.name + "' gives no context with a profiling queue: " +
-                                            error_name(e.err()) + " from " + e.what());
+        throw Error(Blame::environment, "device '" + facts_.name +
+                                            "' cannot create a context with a profiling queue: " + error_name(e.err()) +
+                                            " from " + e.what());
     }
 }
 

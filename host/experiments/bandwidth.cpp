@@ -58,8 +58,7 @@ std::uint64_t automatic_bytes(const Device& device, const std::string& variant, 
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (device.is_cpu() && variant == "batch")
-        throw Unsupported(
-            "a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
+        throw Unsupported("a CPU keeps several lines in flight for each work-item; use bandwidth_copy");
     const bool reread = variant == "reread";
     Shape s;
     // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.

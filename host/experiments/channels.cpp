@@ -122,7 +122,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
                            format_significant(found->ratio, 3) + " times slower"});
     } else {
         out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                               "no spacing beyond which all are slower, as with addresses hashed over the channels"));
+                               "no spacing from which on all are slower: addresses may be hashed over the channels"));
     }
 }
 

@@ -103,7 +103,7 @@ Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
     const bool pairs = in_pairs(device, s);
-    if (pairs && s.width != 2) throw Unsupported("half arithmetic of this device is for pairs: width=2");
+    if (pairs && s.width != 2) throw Unsupported("this device computes half precision in pairs only; use width=2");
     if (s.type == "half" && !device.fp16 && !pairs) throw Unsupported("the device has no half precision arithmetic");
 
     Setup out;

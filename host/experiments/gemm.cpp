@@ -110,8 +110,7 @@ bool limits_registers(const Sizes& sizes, const Device& device) {
 void require_possible(const Tiles& tiles, const Device& device) {
     const auto what = concat("tiles of ", tiles.name(), " in ", tiles.slices, " slices take ");
     if (tiles.stream && tiles.slices > 1)
-        throw Unsupported(
-            "the k of streamed tiles is shared by work-groups, not by teams of one: slices can only be 1");
+        throw Unsupported("work-groups, not teams of one, share the k of streamed tiles, so axis 'slices' must be 1");
     if (tiles.group() * 8 * tiles.item_n > 32768)
         throw Unsupported(what, tiles.group() * tiles.item_n / 32,
                           " KiB of registers for their sums alone; 128 KiB are the most");

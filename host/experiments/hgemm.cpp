@@ -39,15 +39,16 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
                : variant == "mma" ? 1
                                   : 2;
     if (device.implementation != Implementation::nvidia || device.compute_capability < 80)
-        throw Unsupported("the kernel is PTX for NVIDIA's matrix units from sm_80 on");
-    if (is_wgmma && device.compute_capability != 90) throw Unsupported("wgmma is an instruction of sm_90 alone");
-    if (is_wgmma && s.stages < 3) throw Unsupported("wgmma takes 3 stages or more: one is multiplied, one was");
+        throw Unsupported("the kernel needs NVIDIA's matrix units (PTX, sm_80 or later)");
+    if (is_wgmma && device.compute_capability != 90) throw Unsupported("only sm_90 has the instruction wgmma");
+    if (is_wgmma && s.stages < 3)
+        throw Unsupported("wgmma needs at least 3 stages: one is in use, and one has just been");
     if (s.stages > most)
-        throw Unsupported("as many as ", s.stages, " stages of ", format_bytes(s.stage_bytes()), " are more than the ",
-                          format_bytes(room), " of local memory");
+        throw Unsupported("axis 'stages' is ", s.stages, "; that many stages of ", format_bytes(s.stage_bytes()),
+                          " exceed the ", format_bytes(room), " of local memory");
     const std::size_t step = is_wgmma ? s.block_k : 64 / s.element_bytes();
     if (s.m % s.block_m || s.n % s.block_n || s.k % step)
-        throw Unsupported("m, n and k are ", s.m, ", ", s.n, " and ", s.k, ", which are no multiples of ", s.block_m,
+        throw Unsupported("m, n and k are ", s.m, ", ", s.n, " and ", s.k, "; they must be multiples of ", s.block_m,
                           ", ", s.block_n, " and ", step);
 }
 

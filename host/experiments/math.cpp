@@ -43,7 +43,7 @@ const Function& function_of(Params& params, const Kind& kind) {
     if (kind.is_prefixed() && !f->native && name != "identity")
         throw Unsupported("OpenCL C has no ", kind.flavour, "_", name);
     if (kind.by_instruction && !is_one_of(name, {"identity", "exp2", "tanh"}))
-        throw Unsupported("this device has no cl_khr_fp16, and of half instructions exp2 and tanh");
+        throw Unsupported("this device has no cl_khr_fp16; its only half functions are exp2 and tanh");
     if (!kind.is_prefixed() && name == "recip")
         throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
     return *f;
@@ -128,7 +128,7 @@ void fill(Setup& out, const Request& request, Params& params, const Kind& kind, 
     for (const T x : args) {
         if (kind.is_loose() && !std::isfinite(f.reference(static_cast<long double>(x))))
             throw Unsupported(called_name(kind, f), "(", shown(x),
-                              ") is not finite, and such functions promise nothing there");
+                              ") is not finite, and such functions are undefined there");
     }
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;

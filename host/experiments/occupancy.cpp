@@ -17,8 +17,7 @@ bool of_memory(const std::string& variant) { return variant.starts_with("memory_
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (device.is_cpu() && !is_simulator(device))
-        throw Unsupported(
-            "a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
+        throw Unsupported("a CPU core runs one work-group at a time, so no other group can hide a latency");
     Shape s;
     s.local = group(params, device, 64);
     if (by_local(variant)) {

@@ -31,7 +31,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const std::size_t lanes = lanes_of(variant);
     // Of a stride only whole accesses; without one, the rest that fills none too.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
-    if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, ", in which no access of ", 4 * lanes, " bytes fits");
+    if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, ", less than one access of ", 4 * lanes, " bytes");
     s.vectors = std::max<std::size_t>(1, s.n / lanes);
     if (device.is_cpu()) {
         s.local = group(params, device, 1);

@@ -50,7 +50,7 @@ Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
         throw Unsupported(
-            "work-items are iterations of a loop in one thread, so there is no wave whose accesses could be joined; "
+            "work-items are iterations of a loop in one thread, so no wave can combine accesses; "
             "cacheline measures what a scattered access moves");
     Layout layout;
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));

@@ -72,8 +72,8 @@ constexpr double most_floats_in_vector = 16, scalar_call = clear_of_the_next;
 
 // --- Instruction issue -----------------------------------------------------------------------------------------------
 
-/// Executed instructions that take an issue slot. Processors fuse a compare with its branch and eliminate some moves:
-/// at least one of five, the shortest loop that computes. (why_bounds)
+/// Minimum share of executed instructions that take an issue slot. Processors fuse a compare with its branch and
+/// eliminate some moves: one of five instructions in the shortest loop that computes. (why_bounds)
 constexpr double fused = 0.8;
 /// Hardware threads per core. The probe's threads may share cores; the threads of few groups need not.
 /// (why_instructions)
@@ -96,8 +96,8 @@ constexpr double once_within = 0.1;
 constexpr double bytes_of_pass = 128;
 /// Passes over passes without conflicts, from which the cell counts as having bank conflicts. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// How much the spread over cache parts may raise the rate of atomics: as if to this many times the addresses.
-/// Consecutive measured rates have four or eight times the addresses. (why_atomics)
+/// The addresses of atomics may be spread so well over the parts of a cache that their rate is that of this many times
+/// the addresses. Consecutive measured rates have four or eight times the addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Distinct addresses per counted atomic, below which atomics share addresses, also with other groups.
 /// (why_counted_memory)

@@ -120,7 +120,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     declare_structs();
     for (auto& parameter : join_same()) {
         if (parameter.kind == Parameter::Kind::refused)
-            refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which this lab cannot give");
+            refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which cllab does not support");
         auto spec = spec_of(parameter, notes);
         if (!spec) {
             missing.push_back(parameter.name);
@@ -140,8 +140,8 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
         for (std::size_t d = 0; d < said_.global->second.size(); ++d)
             sizes.push_back(Expression::parse(std::to_string(signature_.required_group[d]), place));
     }
-    if (!said_.local) add_once(notes, "local = the driver's choice");
-    if (!said_.work.count("bytes")) add_once(notes, "work bytes = every buffer once");
+    if (!said_.local) add_once(notes, "local size chosen by the driver");
+    if (!said_.work.count("bytes")) add_once(notes, "work bytes = total size of all buffers");
 }
 
 /// NULL is passed by value, as a handle of zeros.
@@ -309,9 +309,10 @@ void Bound::bind_value(Argument& a) {
     if (type.bytes > 0 && bytes != type.bytes)
         refuse(place, described(a.parameter), " with ", type.bytes, " bytes on the device; ",
                cllab::quoted(a.spec.text), " makes ", bytes,
-               type.bytes > bytes ? "; a vector of 3 lanes takes the room of 4; a field begins at a multiple of its "
-                                    "size; padding is a field too (int:0 is 4 bytes)"
-                                  : "");
+               type.bytes > bytes
+                   ? "; a vector of 3 lanes is as large as one of 4; a field begins at a multiple of its "
+                     "size; write padding as a field (int:0 is 4 bytes)"
+                   : "");
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {
@@ -322,7 +323,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     const auto& p = found->parameter;
     if (!p.is_written()) refuse(place, described(p), ", which is never written");
     if (path == unchanged || path == may_leave) {
-        if (!is_data(found->spec.kind)) refuse(place, "'", name, "' is given no data that could stay unchanged");
+        if (!is_data(found->spec.kind)) refuse(place, "'", name, "' has no data that could stay unchanged");
         expected_.emplace(name, Expected{path == unchanged ? "expect unchanged" : "", {}, place});
         return;
     }
@@ -357,7 +358,7 @@ void Bound::declare_structs() {
         if (bytes_of(members) != type.bytes)
             refuse(said->second.place, described(parameter), " with ", type.bytes, " bytes on the device; ",
                    cllab::quoted(said->second.text), " makes ", bytes_of(members),
-                   "; each field of the struct is named, in its order");
+                   "; name every field of the struct, in order");
         for (auto& other : signature_.parameters)
             if (other.type.name == type.name) other.type.members = members;
     }
@@ -372,7 +373,7 @@ void Bound::bind_members(Argument& a) const {
     if (members.empty() && uniform) return;
     if (members.empty())
         refuse(a.spec.place, described(a.parameter),
-               a.element.is_opaque() ? ", of which the text does not tell the fields; give their types, as in "
+               a.element.is_opaque() ? ", whose fields the text does not tell; give their types, as in "
                                        "fields:n:{float3 position:rand, int id:iota}"
                                      : ", which has no fields; write e.g. rand:1024");
     const auto name_of = [](const model::Member& m) { return m.name.substr(0, m.name.find('[')); };

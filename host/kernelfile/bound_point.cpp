@@ -94,7 +94,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
     const auto& numbers = a.spec.numbers;
     const auto wrong_way = [&](const auto& low, const auto& high) {
         refuse(a.spec.place, "the bounds of '", a.parameter.name, "' are ", low, " and ", high,
-               ", the wrong way round");
+               "; the lower bound comes first");
     };
     const auto refuse_unfit = [&] {
         model::Bytes lane(a.element.lane_bytes);
@@ -114,7 +114,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
         out.low = names.real(numbers[0]), out.high = names.real(numbers.back());
         if (out.draw == Draw::normal && out.high < 0)
             refuse(a.spec.place, "the deviation of '", a.parameter.name, "' is ", format_exact(out.high),
-                   ", less than 0");
+                   "; it must be at least 0");
         if (out.draw != Draw::normal && out.low > out.high) wrong_way(format_exact(out.low), format_exact(out.high));
     } else if (bounded) {
         refuse_unfit();
@@ -239,7 +239,7 @@ void Bound::check_relation(const RelationLine& line) const {
         if (!fits)
             refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
                    ", which is no buffer that kernel '", signature_.name, "' ",
-                   comes_out ? "writes" : "is given data in");
+                   comes_out ? "writes" : "reads data from");
         const bool is_moved = line.kind == Says::permute || line.kind == Says::any_order;
         if (found->element.is_packed() || (found->element.is_opaque() && !is_moved))
             refuse(line.place, "the relation ", cllab::quoted(line.text), " is about numbers; '", name,
@@ -252,8 +252,8 @@ void Bound::check_relation(const RelationLine& line) const {
         return found != expected_.end() && !found->second.by.empty();
     });
     if (line.kind == Says::any_order && expected > 0 && static_cast<std::size_t>(expected) < line.from.size())
-        refuse(line.place, "the relation ", cllab::quoted(line.text), " is about ", line.from.size(),
-               " results, of which ", expected, " have a line 'expect'; give all of them one, or none");
+        refuse(line.place, "the relation ", cllab::quoted(line.text), " is about ", line.from.size(), " results, and ",
+               expected, " of them have a line 'expect'; add it to all or to none");
     if (line.kind != Says::linear) return;
     for (const auto& a : arguments_)
         if (a.parameter.is_buffer() && !a.parameter.is_const) require(a.parameter.name, true);
@@ -327,7 +327,7 @@ model::Extent Bound::extent(const model::Point& point, const Sizes& list, std::i
                    "'), and must be at least ", least);
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
-            refuse(list.first, what, " is ", out.text(), ", more work-items than can be");
+            refuse(list.first, what, " is ", out.text(), ", which is too many work-items");
     }
     return out;
 }
@@ -412,8 +412,8 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
     const auto bytes = a.element.bytes_of(static_cast<std::size_t>(count));
     if (const auto own = std::max<std::size_t>(1, a.parameter.type.bytes);
         a.element.is_packed() && static_cast<std::size_t>(count) % (2 * own) != 0)
-        refuse(a.spec.place, "the length of '", name, "' is ", count, " nibbles, no multiple of the ", 2 * own,
-               " in an element of the kernel's");
+        refuse(a.spec.place, "the length of '", name, "' is ", count, " nibbles; it must be a multiple of the ",
+               2 * own, " in an element of the kernel's");
     out.counts[name] = static_cast<std::size_t>(count);
     if (a.parameter.kind == Parameter::Kind::local) return 0;
     if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
@@ -453,7 +453,7 @@ std::vector<model::Constraint> Bound::constraints() const {
 Shape Bound::shape(const model::Point& point, const model::Device& device) const {
     Shape out;
     for (const auto& line : said_.where)
-        if (value(point, line) == 0) throw Unsupported("it breaks 'where ", line.text(), "'");
+        if (value(point, line) == 0) throw Unsupported("excluded by 'where ", line.text(), "'");
     if (said_.global) out.global = extent(point, *said_.global, 1, "global");
     add_local(point, device, out);
     if (said_.offset && !code_only_) {

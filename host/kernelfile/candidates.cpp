@@ -81,8 +81,8 @@ std::string KernelFiles::left_out(std::size_t file) const {
         for (const auto& kernel : build.found.kernels)
             if (build.file == file) names.erase(kernel.name);
     if (names.empty()) return {};
-    return "an #if of the text leaves out " + join({names.begin(), names.end()}, ", ") +
-           "; --build-options sets what it asks for, as in --build-options=-DWIDTH=4";
+    return "an #if of the text excludes " + join({names.begin(), names.end()}, ", ") +
+           "; define its macro, as in --build-options=-DWIDTH=4";
 }
 
 void KernelFiles::check_names() const {
@@ -143,10 +143,9 @@ void KernelFiles::check_types() const {
                     const auto& lines = described_[build.file].options;
                     const auto word = build.setting.substr(build.setting.find('=') + 1);
                     refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first, "argument '",
-                           now.name, "' of kernel '", kernel.name, "' has ", now.type.bytes, " bytes an element with ",
-                           build.setting, " and ", then.type.bytes,
-                           " otherwise; what changes a type is a variant, as in 'variant ", word, " = ", build.options,
-                           "', and not an axis");
+                           now.name, "' of kernel '", kernel.name, "' has ", now.type.bytes, " bytes per element with ",
+                           build.setting, " and ", then.type.bytes, " otherwise; use a variant, as in 'variant ", word,
+                           " = ", build.options, "', instead of an axis");
                 }
             }
     }
@@ -168,7 +167,7 @@ void KernelFiles::make_candidates() {
         }
         if (base->kernels.empty()) {
             if (!base->trouble.empty())
-                throw Error(Blame::environment, "the driver tells nothing of the kernels in '", files_[f].path,
+                throw Error(Blame::environment, "the driver reports no kernels in '", files_[f].path,
                             "': ", base->trouble);
             throw Error(Blame::usage, "there is no kernel in '", files_[f].path,
                         "': ", left_out(f).empty() ? "no function is __kernel" : left_out(f));
@@ -462,7 +461,7 @@ std::vector<std::string> KernelFiles::options_of(const Build& build) const {
             const auto text = folder.empty() ? std::string(".") : folder.string();
             if (text.find(' ') != std::string::npos)
                 refuse({"kernel file '" + file.path + "'", 0, 0}, "the folder '", text,
-                       "' has a blank in its name, which build options cannot hold");
+                       "' has a space in its name, which build options cannot contain");
             out.push_back("-I" + text);
         }
     }

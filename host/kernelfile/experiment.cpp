@@ -268,7 +268,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
 std::size_t KernelFiles::index_of(const std::string& path) const {
     for (std::size_t i = 0; i < files_.size(); ++i)
         if (files_[i].path == path) return i;
-    throw Error(Blame::usage, "kernel file '", path, "' is not among those that were read");
+    throw Error(Blame::usage, "kernel file '", path, "' was not read");
 }
 
 std::set<std::string> KernelFiles::known_settings() const {
@@ -391,8 +391,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     }
     add_group_axes(groups, out.axes);
     for (const auto& [file, said] : notes)
-        if (!said.empty() && !is_earlier(file))
-            notes_.push_back(files_[file].path + " does not state these, so defaults are used: " + join(said, "; "));
+        if (!said.empty() && !is_earlier(file)) notes_.push_back(files_[file].path + ": defaults: " + join(said, "; "));
     arguments_of_ = [state](const model::Request& request) {
         const auto& operation = *state->operations.at(request.variant.name).bound;
         const auto& bound = operation.data();

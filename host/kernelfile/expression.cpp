@@ -90,7 +90,7 @@ private:
             const auto at = skip();
             const auto found = std::ranges::find_if(operators, [&](const auto& one) { return take(one.first); });
             if (found == operators.end()) return left;
-            if (n == most) refuse(place_.at(at), "comparisons do not form a chain; join two of them by &&");
+            if (n == most) refuse(place_.at(at), "comparisons cannot be chained; join two with &&");
             left = make(found->second, at, {left, (this->*operand)()});
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than ", most_links, " operators");
         }
@@ -170,7 +170,7 @@ private:
         if (!take(")")) refuse_here("',' or ')'");
         if (function == "ceil") {
             if (parts.size() != 1 || parts.front()->kind != NodeKind::divide)
-                refuse(place_.at(at), "ceil takes one quotient, as in ceil(n / 16): division rounds down elsewhere");
+                refuse(place_.at(at), "ceil takes one quotient, as in ceil(n / 16); elsewhere division rounds down");
             return make(NodeKind::ceiling, at, parts.front()->parts);
         }
         if (function == "len") {
@@ -181,7 +181,7 @@ private:
         }
         if (function != "min" && function != "max")
             refuse(place_.at(at), "there is no function ", cllab::quoted(function), "; there are min, max, ceil, len");
-        if (parts.size() < 2) refuse(place_.at(at), function, " takes two values or more");
+        if (parts.size() < 2) refuse(place_.at(at), function, " takes at least two values");
         return make(function == "min" ? NodeKind::minimum : NodeKind::maximum, at, std::move(parts));
     }
 
@@ -195,7 +195,7 @@ private:
 };
 
 std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& place) {
-    if (b == 0) refuse(place, "this divides by zero");
+    if (b == 0) refuse(place, "division by zero");
     if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
     if (kind == NodeKind::remainder) return a % b;
     // Rounded down and up, also of negative values.
@@ -240,13 +240,13 @@ std::int64_t combined(const Node& node, const std::vector<std::int64_t>& v) {
 }
 
 double quotient(double a, double b, NodeKind kind, const Place& place) {
-    if (b == 0) refuse(place, "this divides by zero");
+    if (b == 0) refuse(place, "division by zero");
     return kind == NodeKind::remainder ? std::fmod(a, b) : kind == NodeKind::ceiling ? std::ceil(a / b) : a / b;
 }
 
 double combined(const Node& node, const std::vector<double>& v) {
     if (node.kind == NodeKind::shift_left || node.kind == NodeKind::shift_right)
-        refuse(node.place, "a shift is of whole numbers, and this expression is evaluated in floating point");
+        refuse(node.place, "this expression is evaluated in floating point, and shifts need integers");
     const double out = node.kind == NodeKind::negate     ? -v[0]
                        : node.kind == NodeKind::add      ? v[0] + v[1]
                        : node.kind == NodeKind::subtract ? v[0] - v[1]
@@ -319,7 +319,7 @@ Expression Expression::parse(std::string_view text, const Place& place) { return
 Expression Expression::condition(std::string_view text, const Place& place) {
     auto out = made(text, place, true);
     if (out.root_->kind < NodeKind::equal)
-        refuse(place, cllab::quoted(out.text_), " compares nothing; write e.g. 'tile % local == 0'");
+        refuse(place, cllab::quoted(out.text_), " is not a comparison; write e.g. 'tile % local == 0'");
     return out;
 }
 

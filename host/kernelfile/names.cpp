@@ -44,8 +44,7 @@ Names::Known Names::of_length(const std::string& name, const Place& place) {
     const auto argument = name.substr(4, name.size() - 5);  // of "len(x)"
     const auto found = given_.find(argument);
     if (found == given_.end() || found->second.extent.empty())
-        refuse(place, "nothing says how many elements '", argument, "' has; a line 'arg ", argument,
-               " = rand:1024' does");
+        refuse(place, "the length of '", argument, "' is not known; add a line 'arg ", argument, " = rand:1024' does");
     Known out{1};
     for (const auto& extent : found->second.extent)
         if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole)) refuse(place, name, " does not fit 63 bits");
@@ -64,7 +63,7 @@ Names::Known Names::of_argument(const std::string& name, const Place& place) {
         for (const auto& [argument, spec] : given_)
             if (is_number(spec)) known.insert(argument);
         const auto line = "add a line 'axis " + name + " = 1024'";
-        refuse(place, "nothing says what '", name, "' is; ",
+        refuse(place, "'", name, "' is not defined; ",
                known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line);
     }
     const auto& number = found->second.numbers[0];

@@ -63,7 +63,7 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
         const auto colon = field.find(':');
         const auto type = trim(field.substr(0, colon));
         if (type.find('*') != std::string::npos)
-            refuse(where, "a struct passed by value may hold no pointer; found ", cllab::quoted(field));
+            refuse(where, "a struct passed by value must not contain a pointer; found ", cllab::quoted(field));
         const auto known = model::builtin_type(type);
         if (colon == std::string::npos && !out.fields.empty() && out.fields.back().first.lanes > 1)
             refuse(where, "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found ",
@@ -133,7 +133,7 @@ FieldRule read_rule(const std::string& text, const Place& place, std::size_t num
     if (head.find(' ') != std::string::npos) {
         const auto members = members_in(head);
         if (members.empty())
-            refuse(place, cllab::quoted(head), " is no field of a type of OpenCL C, as float3 position is");
+            refuse(place, cllab::quoted(head), " is not a field with a type of OpenCL C, as in float3 position");
         out.declaration = head;
         out.name = members.front().name.substr(0, members.front().name.find('['));
     }

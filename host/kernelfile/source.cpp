@@ -48,7 +48,7 @@ std::string read_text(const fs::path& path, const Place& place) {
     return text;
 }
 
-/// The text of a file, read once.
+/// The text of a file, which is read on first use only.
 const std::string& text_of(Contents& files, const std::string& path, const Place& place) {
     const auto known = files.find(path);
     return known != files.end() ? known->second : files.emplace(path, read_text(path, place)).first->second;

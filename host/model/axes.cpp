@@ -282,7 +282,7 @@ std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
     for (const auto& axis : axes) {
         if (axis.values.empty()) throw Error(Blame::usage, "axis '", axis.name, "' has no values");
         known.insert(axis.name);
-        // What is known to break is not multiplied by the axes behind.
+        // Drop points that already violate a constraint before multiplying by the other axes.
         std::vector<const Constraint*> decided;
         std::erase_if(open, [&](const auto* c) {
             const bool is_decided = !c->names.empty() && std::ranges::includes(known, c->names);

@@ -1,4 +1,4 @@
-// Axes and points: what a cell is run with. Plain data and its text form; knows nothing of OpenCL.
+// Axes and points, the parameters of a kernel. Plain data and its text form; independent of OpenCL.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct Axis {
     double least = 0;                                  ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();  ///< largest legal number, inclusive
     bool may_be_auto = false;                          ///< "auto" is a legal value; the family resolves it
-    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not
+    /// Candidates of `cllab tune`, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not
     /// affect the result.
     std::vector<std::string> tune{};
     std::vector<std::string> only{};  ///< the variants that have the axis; empty: all
@@ -72,29 +72,29 @@ private:
     std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// Expands one `--axis` value list ("1024,2048", "1Ki:1Mi:*2", "64x4") to canonical values ("1Ki" becomes "1024").
-/// A geometric or stepped range always ends on its last value. Throws Error(usage) naming the axis and what is legal.
+/// Expands one `--axis` value list ("1024,2048", "1Ki:1Mi:*2", "64x4") to canonical values ("1Ki" becomes "1024"). A
+/// geometric or stepped range always ends on its last value. Throws Error(usage) with the axis and its legal values.
 std::vector<std::string> expand_axis(const Axis& axis, std::string_view list);
 
-/// What an axis takes, in words: "powers of two from 1 to 16".
+/// The legal values of an axis in words: "powers of two from 1 to 16".
 std::string legal_values(const Axis& axis);
 
 inline constexpr std::size_t most_points = 100'000;  ///< of one run: at 50 ms each, more than an hour
 
-/// What must hold at a point, or it is none.
+/// A condition that every point must satisfy.
 struct Constraint {
     std::string text;             ///< as written, with where it stands
     std::set<std::string> names;  ///< that decide it; others than axes are the same at every point, or follow from axes
     std::function<bool(const Point&)> holds;
 };
 
-/// The cartesian product of the axes' values, last axis fastest, without the points that break a constraint; nothing
-/// where they are more than most_points. Throws Error(usage) for an axis without values.
+/// The Cartesian product of the axes' values, last axis fastest, without points that violate a constraint; nullopt if
+/// there are more than most_points. Throws Error(usage) for an axis without values.
 std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
                                                const std::vector<Constraint>& constraints = {});
 /// The same; throws Error(usage) for more than most_points.
 std::vector<Point> cross(const std::vector<Axis>& axes, const std::vector<Constraint>& constraints = {});
-/// How many there are with those that break one.
+/// Number of points, including those that violate a constraint.
 double points_of(const std::vector<Axis>& axes);
 
 }  // namespace cllab::model

@@ -1,4 +1,4 @@
-// Two variants held against each other over several arrangements, as data. compare/ judges it, report/ prints it.
+// An A/B comparison of two variants over several arrangements, as data. compare/ judges it, report/ prints it.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@ struct Judgement {
     RatioEstimate ratio;    ///< time of left over time of right
     RatioEstimate control;  ///< of one side with itself, in the same arrangements
     double within = 0;      ///< the largest difference that the interval allows; 0.01 is 1 %
-    /// What a winner had to exceed: the margin, or the control's own distance from 1 where that is more.
+    /// What a winner had to exceed: the margin or, if larger, the control's distance from 1.
     double floor = 0;
 };
 
@@ -75,7 +75,7 @@ struct Comparison {
     std::map<std::string, std::string> conditions;
 };
 
-// Today's kernels held against a baseline, cell by cell, as data. compare/ judges it, report/ prints it.
+// Today's kernels compared with a baseline, cell by cell, as data. compare/ judges it, report/ prints it.
 /// The change of a cell since the baseline, in the order of the table: worst first.
 enum class CellChange {
     newly_wrong,    ///< ok in the baseline, wrong_result today
@@ -96,7 +96,7 @@ enum class CellChange {
 };
 const char* name(CellChange change);  ///< "newly wrong", "same code": the JSON value
 
-/// Where the times of a cell lie that has no verdict of them.
+/// The direction of the times of a cell without a verdict.
 enum class Lean {
     none,
     middle_slower,  ///< the middle of the ratios is beyond the threshold
@@ -107,11 +107,11 @@ enum class Lean {
 struct CellTest {
     RatioEstimate ratio;    ///< today over baseline; its interval holds for all cells of the family together
     RatioEstimate control;  ///< today over today built once more; n = 0: none was taken
-    /// What had to be exceeded: the threshold, or the control's own distance from 1 where that is more.
+    /// What a change had to exceed: the threshold or, if larger, the control's distance from 1.
     double floor = 0;
     double p = 1;  ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
     double adjusted = 1;  ///< p corrected by Holm for the number of cells
-    /// The ratio of the arrangement that is nearest to 1; 1 where they lie on both sides of it.
+    /// The ratio of the arrangement nearest to 1; 1 if there are ratios on both sides of it.
     double nearest = 1;
 };
 

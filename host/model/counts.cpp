@@ -18,7 +18,7 @@ static_assert(name_in(operation_names, Operation::conversion));
 
 }  // namespace
 
-// Not beside the other names: Oclgrind's plugin takes this file alone.
+// Apart from the other names, because Oclgrind's plugin compiles only this file.
 const char* name(Operation kind) { return name_in(operation_names, kind); }
 std::optional<Operation> operation_from(std::string_view text) { return named<Operation>(operation_names, text); }
 

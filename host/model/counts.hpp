@@ -1,5 +1,5 @@
-// What a launch executes, as counted in the simulator Oclgrind: operations, accesses, the requests that waves make of
-// them, atomics, barriers and chains. Every Amount is per work-item; per_launch() scales it to the launch.
+// What a launch executes, counted in the simulator Oclgrind: operations, accesses, requests of waves, atomics, barriers
+// and chains. Every Amount is per work-item; per_launch() scales it to the launch.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace cllab::model {
 
-/// Per work-item. Where all groups of the launch were counted the mean is exact; of a sample it is an estimate.
+/// An amount per work-item. The mean is exact if all groups of the launch were counted, else an estimate.
 struct Amount {
     double mean = 0;
     double low = 0, high = 0;  ///< means of the counted groups with the least and the most
@@ -33,7 +33,7 @@ enum class Operation {
 const char* name(Operation kind);
 std::optional<Operation> operation_from(std::string_view text);
 
-/// Elements: an addition of two float4 is four. Of addresses only what the text computes is counted.
+/// Operations in elements: an addition of two float4 is four. Address arithmetic counts only if the text computes it.
 struct OperationCount {
     Operation kind = Operation::float_add;
     unsigned bits = 32;      ///< of an element; of a conversion, of its result
@@ -41,21 +41,21 @@ struct OperationCount {
     Amount per_item{};
 };
 
-/// Accesses of one address space. A load of a float4 is one access of 16 bytes. Atomics are not among them.
+/// Accesses of one address space, without atomics. A load of a float4 is one access of 16 bytes.
 struct Accesses {
     Amount loads, stores, load_bytes, store_bytes;
 };
 
-/// What waves ask of global memory: the accesses of one instruction that the lanes of a wave execute together are one
-/// request, and it moves each 32-byte sector that it touches once.
+/// Requests of waves to global memory. The accesses of one instruction that the lanes of a wave execute together are
+/// one request. It moves each 32-byte sector that it touches once.
 struct SectorRequests {
     Amount requests, sectors;
     Amount least_sectors;      ///< for as many bytes side by side
     double worst_sectors = 0;  ///< of one request
 };
 
-/// What waves ask of local memory: a request takes as many turns as different 4-byte words of one of 32 banks, 128
-/// bytes a turn at most.
+/// Requests of waves to local memory. A request takes one turn per distinct 4-byte word in the busiest of 32 banks, and
+/// a turn moves at most 128 bytes.
 struct BankRequests {
     Amount requests, ways;
     Amount least_ways;  ///< without conflicts
@@ -71,14 +71,14 @@ struct Atomics {
     double most_on_address = 0;  ///< of all counted groups
 };
 
-/// What the first `groups` counted groups touched of global memory, each once: bytes, 32-byte sectors, 128-byte lines.
-/// Atomics touch bytes, and are not among the sectors.
+/// Distinct bytes, 32-byte sectors and 128-byte lines of global memory that the first `groups` counted groups touched.
+/// Atomics touch bytes, but not sectors.
 struct Footprint {
     double groups = 0;
     double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0, bytes = 0;
 };
 
-/// Operations of which each needs the result of the one before, also through memory, of one work-item's values.
+/// A chain of operations of one work-item, each of which needs the result of the one before, also through memory.
 struct Chain {
     double loads = 0;        ///< of global and constant memory
     double local_loads = 0;  ///< of local memory
@@ -86,7 +86,7 @@ struct Chain {
     double atomics = 0;
 };
 
-/// Where in the text the accesses come from; sums per work-item of the counted groups.
+/// Amounts of one source line, per work-item of the counted groups.
 struct CountedLine {
     unsigned line = 0;  ///< from 1, of the text of the kernel's file
     std::string file{}, text{};
@@ -149,23 +149,23 @@ struct Counts {
 
 /// In the launch.
 double per_launch(const Counts& counts, const Amount& amount);
-/// Of a wave, which has no more work-items than its group.
+/// Work-items per wave, at most those of a group.
 double items_per_wave(const Counts& counts);
-/// The sum of two amounts, the second one so many times; known where both are. Its margin is an upper bound.
+/// a plus `times` b; known if both are. Its margin is an upper bound.
 Amount sum(const Amount& a, const Amount& b, double times = 1);
-/// Per work-item. `bits` 0: of all widths.
+/// Operations of a kind per work-item. `bits` 0: all widths.
 double operations(const Counts& counts, Operation kind, unsigned bits = 0);
-/// Of all kinds, per work-item.
+/// Operations of all kinds per work-item.
 double all_operations(const Counts& counts);
-/// Floating-point operations per work-item: an fma is two, every other one is one; comparisons are none.
+/// Floating-point operations per work-item: an fma counts as two, a comparison as none, others as one.
 Amount flop_amount(const Counts& counts, unsigned bits = 0);
 double flops(const Counts& counts, unsigned bits = 0);
-/// Asked of global and constant memory, per work-item. Not known where images are accessed.
+/// Bytes requested from global and constant memory per work-item. Unknown if images are accessed.
 Amount asked_amount(const Counts& counts);
 double asked_bytes(const Counts& counts);
-/// Moved between global memory and the waves in whole sectors, per work-item. Not known where images are accessed.
+/// Bytes moved between global memory and waves in whole sectors, per work-item. Unknown if images are accessed.
 Amount moved_amount(const Counts& counts);
-/// Different bytes of global memory that the launch touches; nothing where a group or an image was not counted.
+/// Distinct bytes of global memory that the launch touches; nullopt if a group or an image was not counted.
 std::optional<double> distinct_bytes(const Counts& counts);
 /// Makes every amount one that is not known.
 void forget_means(Counts& counts);

@@ -1,4 +1,4 @@
-// What an experiment may know of a device: plain data, filled by device/platforms.cpp or by a test.
+// What an experiment knows about a device: plain data, filled by device/platforms.cpp or by a test.
 #pragma once
 
 #include <algorithm>
@@ -61,10 +61,10 @@ struct Device {
 const char* name(DeviceType type);
 const char* name(Implementation implementation);
 
-/// Bytes of both buffers of a copy: more than `first`, the cores' own levels cannot hold most of it; up to `second` it
-/// fits in the last one, which is one for all. Nothing where the system does not describe the caches. A copy that fits
-/// the cores' own levels ends before all cores have joined the launch (`cllab run bandwidth_copy` on PoCL: two cores
-/// copy 3 MiB at 65 GB/s and 1.5 MiB at 102 to 114 GB/s).
+/// Range of the bytes of both buffers of a copy that runs in the last-level cache: more than `first`, so that the
+/// cores' own levels cannot hold most of it, and at most `second`, the shared level's size. nullopt if the system does
+/// not describe the caches. A copy that fits the cores' own levels ends before all cores have joined the launch (`cllab
+/// run bandwidth_copy` on PoCL: two cores copy 3 MiB at 65 GB/s and 1.5 MiB at 102 to 114 GB/s).
 inline std::optional<std::pair<double, double>> copied_in_last_level(const Device& device) {
     const auto& levels = device.host_cache_levels;
     if (levels.empty()) return std::nullopt;
@@ -73,7 +73,7 @@ inline std::optional<std::pair<double, double>> copied_in_last_level(const Devic
     return std::pair{2 * below, 0.75 * static_cast<double>(levels.back())};
 }
 
-// What an earlier profile of a device measured, as later commands take it.
+// Figures of a device's profile, as later commands use them.
 
 /// One figure of a profile. Facts are joined by `id`, never by the name that people read.
 struct Figure {
@@ -82,11 +82,11 @@ struct Figure {
     double value = 0, low = 0, high = 0;
     bool of_profile = true;  ///< false: measured since
 
-    /// As people read it beside what rests on it.
+    /// The name shown beside results that use the figure.
     std::string title() const { return of_profile ? name : name + ", measured again"; }
 };
 
-/// Figures that no kernel can beat, and where the caches end. Zeros: not measured.
+/// Figures that no kernel can beat, and the sizes of the caches. Zero: not measured.
 struct Limits {
     std::string utc;                         ///< when the profile was taken
     double float_peak = 0, double_peak = 0;  ///< FLOP/s
@@ -104,8 +104,8 @@ struct Limits {
     /// one.
     std::vector<std::pair<double, double>> scattered;
 
-    /// Seconds of a load of a chase in random order through so many bytes, between the two footprints around; 0 where
-    /// there are none.
+    /// Seconds per load of a random chase through `bytes`, interpolated between the measured footprints; 0 without
+    /// measurements.
     double scattered_load(double bytes) const {
         for (std::size_t i = 0; i < scattered.size(); ++i) {
             if (scattered[i].first == bytes) return scattered[i].second;
@@ -118,7 +118,7 @@ struct Limits {
         return 0;
     }
 
-    /// Nothing where the profile has no such figure, or none above zero.
+    /// A figure by id; null if the profile has none above zero.
     const Figure* find(const std::string& id) const {
         const auto found = std::ranges::find_if(figures, [&](const Figure& f) { return f.id == id; });
         return found == figures.end() || !(found->value > 0) ? nullptr : &*found;

@@ -1,5 +1,5 @@
-// An experiment is plain data: a question, axes, variants, and how one cell is set up, what it must do and how its
-// result is proved. No OpenCL here, so every reference is tested with no device present.
+// An experiment as plain data: a question, axes, variants, the setup of a cell, its declared work and the check of its
+// result. Independent of OpenCL, so every reference is tested without a device.
 #pragma once
 
 #include <algorithm>
@@ -105,7 +105,7 @@ private:
     bool floating_ = false;
 };
 
-/// A kernel's text that is not the lab's own: compiled as it is, without lab.h and its defines unless it asks for them.
+/// A kernel's text that is not the lab's own: compiled as it is, without lab.h and its defines unless it requests them.
 struct Text {
     std::string path, text;
     bool includes_lab = false;  ///< its #include "lab.h" was replaced by that header
@@ -119,7 +119,7 @@ struct Variant {
     std::string name;
     std::string meaning;                 ///< one sentence: the one trick of this variant
     std::vector<std::string> defines{};  ///< "LANES=8" becomes -DLANES=8; "-cl-std=CL2.0" goes in as it is
-    /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "local"
+    /// Requirements of the device, else the cell is `unsupported`: an extension name, "image", "fp64", "local"
     /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "pocl", "subgroups", "clock".
     std::vector<std::string> needs{};
     /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
@@ -152,8 +152,8 @@ struct Slope {
     bool may_be_free = false;  ///< the step is a baseline to subtract, and may cost nothing
 };
 
-/// Operations that must stand in the machine code of the kernel: those of one trip of its loop with a Slope, else of
-/// the whole kernel. With fewer than 95 % found, the compiler has removed the work and the cell is wrong_result,
+/// Operations that the machine code of the kernel must contain: those of one trip of its loop with a Slope, else of the
+/// whole kernel. If fewer than 95 % are found, the compiler has removed the work, and the cell is wrong_result,
 /// "collapsed: …". Declare a lower bound: omit operations that a compiler may legally remove.
 struct Declared {
     enum class What {
@@ -180,7 +180,7 @@ public:
     std::uint64_t poison_seed = 0;
     std::int32_t trips = 0;        ///< value of Slope::argument in this run; 0 without a slope
     std::uint64_t operations = 1;  ///< since the data was loaded
-    /// With Setup::reference: what that kernel left of the same data after as many operations, by name.
+    /// With Setup::reference: that kernel's results for the same data after as many operations, by name.
     const std::map<std::string, Bytes, std::less<>>* expected = nullptr;
     Errors* errors = nullptr;  ///< Setup::errors
 
@@ -195,7 +195,7 @@ public:
         if (found == data.end()) throw Error(Blame::result, "check asks for unknown buffer '", name, "'");
         return {reinterpret_cast<const T*>(found->second.data()), found->second.size() / sizeof(T)};
     }
-    /// True when byte `i` of an Output still holds its poison, i.e. (almost surely) nobody wrote it.
+    /// True if byte `i` of an Output still holds its poison, i.e. was almost surely not written.
     bool untouched(std::string_view name, std::size_t i) const;
 };
 
@@ -213,13 +213,13 @@ struct Picture {
     std::function<Bytes(std::span<const std::byte>)> grey;  ///< width*height bytes for the file
 };
 
-/// How buffers get to the device and back: copied from and to memory of the process, or pinned memory, which the driver
-/// allocated; mapped for the host to fill and read in place; host_pointer, mapped likewise, of buffers that lie in
-/// memory of the process.
+/// How data gets to the device and back. copied: from and to memory of the process. pinned: from and to memory that the
+/// driver allocated. mapped: the host maps the buffer and accesses it in place. host_pointer: as mapped, with the
+/// buffer in memory of the process.
 enum class Transfer { copied, pinned, mapped, host_pointer };
 constexpr bool is_in_place(Transfer t) { return t == Transfer::mapped || t == Transfer::host_pointer; }
 
-/// The pages that buffers in the host's memory shall lie in. Elsewhere, and for small buffers, it means nothing.
+/// Page size for buffers in the host's memory. Ignored elsewhere and for small buffers.
 enum class Pages { any, small, huge };
 
 struct Setup;
@@ -239,7 +239,7 @@ struct Proof {
 struct Setup {
     std::vector<Argument> args;
     Extent global, local{}, offset{};  ///< offset: of the one launch of a set-up without steps
-    /// Of that launch: what each parameter is given, by name. Empty: all arguments, in order.
+    /// Arguments of the launch, one name per parameter. Empty: all arguments, in order.
     std::vector<std::string> parameters{};
     std::vector<Step> steps{};
     std::vector<std::string> svm{};  ///< arguments in shared virtual memory: kernels are given their pointers
@@ -258,7 +258,7 @@ struct Setup {
     bool chained = false;  ///< each of the first operations declared waits for the result of the one before
     bool shared = false;   ///< every work-group goes through all of what is read
     std::vector<std::string> defines{};  ///< from the point, added to the variant's
-    /// Extensions whose functions or types the text uses. Where its build fails, and a short kernel that uses the same
+    /// Extensions whose functions or types the text uses. If the build fails, and a short kernel with the same
     /// extension does not build either, the cell is unsupported.
     std::vector<std::string> extensions{};
     Point point{};  ///< what every axis became; filled by set_up(), and the point of the record
@@ -278,7 +278,7 @@ struct Setup {
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
     std::function<Proof()> proof{};
-    /// Told of the code's fingerprint before the proof of any cell that is measured beside this one is asked for.
+    /// Called with the code's fingerprint before the check of any cell that is measured together with this one.
     std::function<void(const std::string& fingerprint)> know_code{};
 };
 
@@ -299,7 +299,7 @@ struct Loaded {
     SharedBytes grey;
 };
 
-/// Of a request that no --input is about.
+/// For requests without --input.
 inline const std::map<std::string, Loaded> no_files;
 
 /// Inputs and references that are expensive to make and that several variants of one run share. Owned by the run. Keeps
@@ -307,7 +307,7 @@ inline const std::map<std::string, Loaded> no_files;
 /// made, because each may have gigabytes. Not for several threads.
 class Memo {
 public:
-    /// The value kept under `name` and `key`, else what make() returns, which is then kept.
+    /// Returns the value stored under `name` and `key`; if there is none, stores the result of make().
     template <typename Key, typename Make>
     auto get(const std::string& name, const Key& key, const Make& make) {
         using Made = std::invoke_result_t<const Make&>;
@@ -392,8 +392,8 @@ struct Experiment {
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};
-    /// Optional: lines for people after the table, e.g. what a known benchmark prints. Gets the family's timed records
-    /// that are ok, at least one, of all devices.
+    /// Optional: lines after the table, e.g. the output of a known benchmark. Gets the family's timed, ok records of
+    /// all devices, at least one.
     std::function<std::string(const std::vector<const Record*>&)> summary{};
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
@@ -407,7 +407,7 @@ struct Units {
     std::string unit;
     double number = 0;
 };
-/// Nothing where all rates count operations, bytes or FLOP.
+/// nullopt if all rates count operations, bytes or FLOP.
 std::optional<Units> units_of(const Experiment& experiment, const Setup& setup);
 
 }  // namespace cllab::model

@@ -1,4 +1,4 @@
-// What limits the time of a cell, as data. explain/ finds it, report/ prints it.
+// The limiter of a cell's time, as data. explain/ finds it, report/ prints it.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace cllab::model {
 
-/// A time that the cell cannot beat: what it is declared to execute, over the device's own measured peak.
+/// A time that the cell cannot beat: its work over the device's measured peak.
 struct Bound {
     std::string id;    ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers",
                        ///< "local", "issue", "pipe"
@@ -19,7 +19,7 @@ struct Bound {
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
     std::string how;                        ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
     std::string figure;                     ///< identifier of the peak in the profile
-    /// Of counts of the text, of which a compiler may have removed some, or of buffers that nobody says are all used.
+    /// From counts of the text, part of which a compiler may have removed, or from buffers that may not all be used.
     bool simulated = false;
 };
 
@@ -32,7 +32,7 @@ enum class Limit {
 };
 const char* name(Limit limit);  ///< "named", "not explained": the JSON value
 
-/// What most of the waiting of a launch's warps was for, by a profiler.
+/// The main reason for which the warps of a launch wait, from a profiler.
 struct Wait {
     std::string stall;  ///< the profiler's name of the longest part of it: "long_scoreboard"
     std::string what;   ///< "global memory"
@@ -56,15 +56,15 @@ struct Explanation {
     std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
     double uncached = 0;  ///< seconds of its bytes by the bandwidth of memory, wherever they lie; 0: not known
     Limit limit = Limit::unexplained;
-    /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
+    /// With a named limit: index of the bound that adds to the first one instead of overlapping it; 0: none.
     std::size_t second = 0;
     std::optional<Wait> wait;      ///< nothing where no reason is most of it
     std::string advice;            ///< what a count proves that the user can change, or where to look; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured
-    /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
+    /// The cell's first time, if it was measured twice; else 0.
     double first_seconds = 0;
 
-    /// Says why `what` has no bound.
+    /// Records why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
     /// The bound that limits; null when none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }

@@ -15,7 +15,7 @@ enum class Presence {
     sometimes,  ///< written where it has a value, or where its row says so
 };
 
-/// What a row says of a field beside its key and its member.
+/// Properties of a field beside its key and its member.
 struct FieldRow {
     const char* about = "";   ///< for the schema: what key and type leave open
     const char* schema = "";  ///< what the schema asks beyond the type: a name of its $defs, or its keywords as JSON
@@ -27,7 +27,7 @@ struct FieldRow {
     bool if_set = false;  ///< it is written where it is not empty, zero or false
 };
 
-/// What goes through the list: V has field(key, member, row), and sampled() for samples with their rounds.
+/// A visitor V of the list has field(key, member, row), and sampled() for samples with their rounds.
 template <class V>
 class Fields {
 public:

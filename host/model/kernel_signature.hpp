@@ -1,4 +1,4 @@
-// What a compiler says of a kernel's parameters: plain data, found by device/program.cpp.
+// A kernel's parameters as reported by its compiler: plain data, filled by device/program.cpp.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ namespace cllab::model {
 
 struct Member;
 
-/// A type of OpenCL C as it lies in memory.
+/// A type of OpenCL C, by its layout in memory.
 struct ElementType {
-    /// opaque: a struct, or unknown; bfloat16 and nibbles: no types of the language, but what its integers may hold.
+    /// opaque: a struct, or unknown. bfloat16 and nibbles are no types of the language; its integers may contain them.
     enum class Kind { signed_integer, unsigned_integer, floating, opaque, bfloat16, nibbles };
     std::string name;
     Kind kind = Kind::opaque;
@@ -33,7 +33,7 @@ struct ElementType {
     bool operator==(const ElementType&) const;
 };
 
-/// A field of a struct; each element of an array is one: "x[1]".
+/// A field of a struct, or an element of an array in it: "x[1]".
 struct Member {
     std::string name;
     std::size_t begin = 0;

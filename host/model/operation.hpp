@@ -1,4 +1,4 @@
-// What one operation of a cell is given and does: the arguments of its kernels and its steps.
+// One operation of a cell: the arguments of its kernels, and its steps.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,7 @@ namespace cllab::model {
 
 struct PixelFormat {
     enum class Order { r, rg, rgba, bgra, depth };
-    /// Normalised: what a kernel reads as 0 to 1, or -1 to 1.
+    /// normalised and signed_normalised: a kernel reads 0 to 1, or -1 to 1.
     enum class Channel { normalised, signed_normalised, integer, unsigned_integer, floating };
     Order order = Order::rgba;
     Channel channel = Channel::normalised;
@@ -36,7 +36,7 @@ struct PixelFormat {
     std::size_t bytes() const { return channels() * channel_bytes; }
     bool is_normalised() const { return channel == Channel::normalised || channel == Channel::signed_normalised; }
     bool is_signed() const { return channel == Channel::signed_normalised || channel == Channel::integer; }
-    /// The integer that is white: of a normalised channel the one that is read as 1, else 255 where it fits.
+    /// The integer for white: for a normalised channel the one read as 1, else 255 if it fits.
     std::int64_t white() const;
     /// "rgba8ui": the channels, the bits of each, and nothing, s, i, ui or f.
     std::string name() const;
@@ -51,7 +51,7 @@ inline constexpr PixelFormat depth32_float{PixelFormat::Order::depth, PixelForma
 inline constexpr PixelFormat rgba32_integer{PixelFormat::Order::rgba, PixelFormat::Channel::integer, 4};
 
 std::optional<PixelFormat> pixel_format(const std::string& name);
-/// What such a name is made of, for a sentence.
+/// The parts of a format name, for a message.
 inline constexpr const char* pixel_formats =
     "r, rg, rgba or bgra, then 8, 16 or 32 bits a channel, then ui, i or f, or for 8 and 16 bits nothing or s, which "
     "are read as 0 to 1 and -1 to 1: r8, rg32f, rgba8ui, rgba16f; of depth images depth16 or depth32f";
@@ -89,10 +89,10 @@ struct Input {
     std::string name;
     SharedBytes data;
 };
-// row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
-/// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down,
-/// the check sees what the last Download left on the host. A transfer that is not there, or goes elsewhere, is then a
-/// wrong result.
+// row_bytes: for data in rows; the guards have at least one row, so that an extra row is detected.
+/// The direction in which transfer steps move a buffer, so that the steps themselves are verified. up: the buffer holds
+/// poison until an Upload brings the data. down: the check sees what the last Download left on the host. A missing or
+/// misdirected transfer is then a wrong result.
 enum class ByStep { none, up, down };
 /// Poisoned before verification, guarded on both sides.
 struct Output {
@@ -108,7 +108,7 @@ struct InOut {
     std::size_t row_bytes = 0;
     ByStep by_step = ByStep::none;
 };
-/// Device memory nobody checks; poisoned and guarded.
+/// Device memory that is not checked, but poisoned and guarded.
 struct Scratch {
     std::string name;
     std::size_t size_bytes = 0, row_bytes = 0;
@@ -175,7 +175,7 @@ struct Launch {
     std::string part{};               ///< what --steps calls it, e.g. "sweep"; empty: the kernel's name
     unsigned queue = 0;               ///< the in-order queue it goes to; those of one operation begin together
 };
-/// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
+/// A timed copy from host to device: the data of the buffer's last Download, else the argument's own data.
 struct Upload {
     std::string buffer;
     std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
@@ -195,7 +195,7 @@ struct Reset {
     std::string buffer, data;
 };
 
-/// What a kernel is given by a name of its own: a sub-buffer of the argument `of`.
+/// A kernel argument under its own name: a sub-buffer of the argument `of`.
 struct Part {
     std::string name, of;
     std::size_t origin_bytes = 0, size_bytes = 0;

@@ -79,8 +79,7 @@ const Variant& kernel_of(const Experiment& experiment, const Native& native) {
     return *found;
 }
 
-/// What a native loop asks of its family: what the kernel would that it is like, at the defaults of the axes it does
-/// not have.
+/// The parameters of a native loop: those of the kernel that it resembles, with default values for axes that it lacks.
 class AsKernel {
 public:
     AsKernel(const Experiment& experiment, const Request& request)
@@ -102,7 +101,7 @@ private:
     Request request_;
 };
 
-/// What the axes that `asked` has are in `resolved`.
+/// `asked`, with the values of its axes taken from `resolved`.
 Point like(const Point& asked, const Point& resolved) {
     Point out;
     for (const auto& [axis, value] : asked.values()) out.set(axis, resolved.text(axis));

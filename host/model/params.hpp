@@ -22,7 +22,7 @@ public:
     std::size_t count(const std::string& axis);  ///< an integer of 0 or more
     double real(const std::string& axis);
 
-    // An axis that the point may leave to the family: where it says "auto", `automatic` is used and recorded.
+    // The value of an axis that may be "auto"; then `automatic` is used and recorded.
     std::string text(const std::string& axis, const std::string& automatic);
     std::int64_t integer(const std::string& axis, std::int64_t automatic);
     std::size_t count(const std::string& axis, std::size_t automatic);
@@ -32,14 +32,14 @@ public:
     /// An axis that can only have `value` here: used for "auto". Throws Unsupported with `reason`, e.g. "a CPU has one
     /// work-item per group", when the point asks for another.
     std::size_t only(const std::string& axis, std::size_t value, const std::string& reason);
-    /// Records what became of an axis that was rounded or cut to size.
+    /// Records the value of an axis after rounding or clamping.
     void record(const std::string& axis, const std::string& value);
     void record(const std::string& axis, std::uint64_t value) { record(axis, std::to_string(value)); }
 
     bool is_auto(const std::string& axis);
     /// The point with every "auto" that was read replaced.
     const Point& resolved() const { return point_; }
-    /// Axes of the point that nobody has read.
+    /// Axes of the point that were not read.
     std::vector<std::string> unread() const;
 
 private:

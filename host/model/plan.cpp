@@ -19,7 +19,7 @@ std::string label_of(const Point& point, const std::vector<Axis>& axes) {
     return join(parts, ",");
 }
 
-/// What cells of one comparison have in common: every axis but the launch parameters that only some variants have.
+/// The key of cells in one comparison: every axis except launch parameters that only some variants have.
 std::string comparison_key(const Point& point, const std::vector<Axis>& axes) {
     std::string key;
     for (const auto& axis : axes) {
@@ -159,9 +159,8 @@ void refuse_nothing_left(const std::vector<Selected>& selected, double points) {
     std::vector<std::string> texts;
     for (const auto& s : selected)
         for (const auto& constraint : constraints_of(s)) add_once(texts, constraint.text);
-    throw Error(Blame::usage, "no point is left: ", join(texts, " and "),
-                texts.size() > 1 ? " leave out " : " leaves out ",
-                points > 1 ? concat("all ", format_exact(points)) : "the only one",
+    throw Error(Blame::usage, "no points left: ", join(texts, " and "), texts.size() > 1 ? " exclude " : " excludes ",
+                points > 1 ? concat("all ", format_exact(points), " points") : "the only point",
                 "; --axis NAME=VALUES gives an axis other values");
 }
 

@@ -1,4 +1,4 @@
-// From what the user asked to the cells that will run: variants times axis points. Knows nothing of devices.
+// Expands a request to the cells of a run: variants times points. Independent of devices.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace cllab::model {
 
-/// Text that was built before, to be built again as it was.
+/// A text that was built before, to be built again unchanged.
 struct StoredBuild {
     std::string text, options;
 };
@@ -22,7 +22,7 @@ struct Cell {
     Point point;            ///< the axes that the variant has
     std::string label;      ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
     std::string options{};  ///< appended to its build options, behind the user's
-    /// Built instead of its family's text and options, where there is one.
+    /// If set, is built instead of its family's text and options.
     std::shared_ptr<const StoredBuild> stored{};
 };
 
@@ -47,13 +47,13 @@ enum class Points { all, first };
 /// Throws Error(usage) for an axis that no selected variant has, with the nearest names.
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 
-/// What every point of the variant must hold.
+/// The constraints of the variant's points.
 const std::vector<Constraint>& constraints_of(const Selected& selected);
-/// Throws Error(usage): the constraints of the variants leave none of so many points.
+/// Throws Error(usage): the constraints of the variants exclude all of `points` points.
 [[noreturn]] void refuse_nothing_left(const std::vector<Selected>& selected, double points);
 
-/// All cells of the selected variants, most_points at the most, without those whose points break a constraint, whose
-/// number is added to `left_out`. Throws Error(usage) as check_settings and axes_of, and where nothing is left.
+/// All cells of the selected variants, at most most_points, without points that violate a constraint; their number is
+/// added to `left_out`. Throws Error(usage) like check_settings and axes_of, and if no point is left.
 std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings,
                              Points points = Points::all, double* left_out = nullptr);
 

@@ -1,7 +1,7 @@
 // The fields of a record, each once, in the order of its JSON form. The writer, the reader, the columns of CSV and
-// tools/record.schema.json come from this list: a new field is a row here, a member in model/result.hpp, and the schema
-// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again. A row with a title is a column of
-// CSV; the columns stand in the order of the list, and two of one title stop the configure step.
+// tools/record.schema.json use this list. A new field needs a row here, a member in model/result.hpp, and the schema
+// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again. A row with a title is a CSV column;
+// columns follow the order of the list, and duplicate titles stop the configure step.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ void fields(V& v, T& d) {
     v.always("type", d.type);
     v.always("selector", d.selector,
              {.about = "clinfo's indices, P:D.", .schema = R"({"pattern": "^\\d+:\\d+$"})", .title = "selector"});
-    v.always("identity", d.identity, {"UUID or PCI address; empty where there is none."});
+    v.always("identity", d.identity, {"UUID or PCI address; empty if there is none."});
     v.always("last_level_bytes", d.last_level_bytes);
     v.always("last_level_from", d.last_level_from);
 }
@@ -63,14 +63,13 @@ void fields(V& v, T& t) {
     v.always("stop_reason", t.stop_reason, {.schema = "name"});
     v.always("clock", t.clock, {.schema = R"({"enum": ["event", "host"]})", .title = "clock"});
     v.always("cache", t.cache, {.schema = "cache", .title = "cache"});
-    v.always("sets", t.sets, {"Of buffers used in turn.", positive});
-    v.always("batch", t.batch, {"Cells of one comparison with the same were sampled in turns."});
+    v.always("sets", t.sets, {"Number of buffer sets that operations cycle through.", positive});
+    v.always("batch", t.batch, {"Cells of one comparison with the same number were sampled in turns."});
     v.always("references", t.references, {"Timings of the reference kernel around and between the samples."});
     v.when(true, "reference_spread", t.reference_spread, {.schema = "amount"});
     v.when(t.cores > 0, "cores", t.cores,
-           {"Of a CPU that the threads of the process had on average.", R"({"exclusiveMinimum": 0})"});
-    v.when(t.cores > 0, "waited", t.waited,
-           {"Cores on average that its threads waited for, because others had them.", "amount"});
+           {"Average number of CPU cores that the threads of the process used.", R"({"exclusiveMinimum": 0})"});
+    v.when(t.cores > 0, "waited", t.waited, {"Average number of runnable threads without a core.", "amount"});
     v.always("settled", t.settled);
     v.if_set("shared_memory", t.shared_memory);
 }
@@ -81,22 +80,23 @@ void fields(V& v, T& w) {
     v.if_set("flops", w.flops, {.schema = "amount"});
     v.if_set("atomics", w.atomics, {.schema = "amount"});
     v.if_set("footprint", w.footprint, {"Bytes of all buffers and images.", "amount"});
-    v.if_set("groups", w.groups, {"Of the only launch.", "amount"});
-    v.if_set("group", w.group, {"Work-items in one of its groups.", "amount"});
-    v.if_set("links", w.links, {"Of the chain, one behind the other.", "amount"});
-    v.if_set("barriers", w.barriers, {"That each work-item passes.", "amount"});
-    v.if_set("local_bytes", w.local_bytes, {"Of local memory, loaded and stored.", "amount"});
+    v.if_set("groups", w.groups, {"Work-groups, if there is a single launch.", "amount"});
+    v.if_set("group", w.group, {"Work-items in a group of that launch.", "amount"});
+    v.if_set("links", w.links, {"Dependent steps of the chain.", "amount"});
+    v.if_set("barriers", w.barriers, {"Barriers that each work-item passes.", "amount"});
+    v.if_set("local_bytes", w.local_bytes, {"Bytes of local memory, loaded and stored.", "amount"});
     v.if_set("local_atomics", w.local_atomics, {"On local memory.", "amount"});
-    v.if_set("local_addresses", w.local_addresses, {"Words of a group's local memory that they go to.", "amount"});
-    v.if_set("instructions", w.instructions,
-             {"Executed, as the hot block has them and as often as it must run for the declared bytes.", "amount"});
-    v.if_set("shared", w.shared, {"Each work-group goes through all of the footprint."});
-    v.if_set("assumed", w.assumed, {"The bytes are those of every buffer once."});
-    v.when(true, "read", w.read, {"How many of the bytes are read, where that is known.", "amount"});
-    v.when(w.flops > 0 || w.chain == "multiply_add", "type", w.type, {"That it computes in.", "name"});
+    v.if_set("local_addresses", w.local_addresses,
+             {"Distinct words of a group's local memory that local atomics access.", "amount"});
     v.if_set(
-        "chain", w.chain,
-        {"Of what one waits for the one before.", R"({"enum": ["load", "local_load", "multiply_add", "atomic"]})"});
+        "instructions", w.instructions,
+        {"Executed instructions: those of the hot block, times the passes that the declared bytes need.", "amount"});
+    v.if_set("shared", w.shared, {"Each work-group reads the whole footprint."});
+    v.if_set("assumed", w.assumed, {"`bytes` assumes that every buffer is accessed once."});
+    v.when(true, "read", w.read, {"How many of the bytes are read; absent if unknown.", "amount"});
+    v.when(w.flops > 0 || w.chain == "multiply_add", "type", w.type, {"Type of the arithmetic.", "name"});
+    v.if_set("chain", w.chain,
+             {"What the dependent steps are.", R"({"enum": ["load", "local_load", "multiply_add", "atomic"]})"});
     v.if_set("launches", w.launches);
 }
 
@@ -122,15 +122,15 @@ void fields(V& v, T& e) {
     v.needed("low", e.low, {.schema = "amount"});
     v.needed("high", e.high, {.schema = "amount"});
     v.needed("idle", e.idle,
-             {.about = "Of joules: what the device drew at rest just before, over the same time.",
+             {.about = "Part of `joules` that the idle device would draw in the same time, measured just before.",
               .schema = "amount",
               .title = "idle_J"});
     v.always("watts", e.watts, {.schema = "amount"});
     v.always("windows", e.windows,
-             {"Of time, one behind the other; low and high are the 95 % interval of the median of six or more of them, "
+             {"Consecutive time windows; low and high are the 95 % interval of the median of six or more windows, "
               "else their range. Another run may lie outside: the device is warmer or colder then.",
               positive});
-    v.always("updates", e.updates, {"Of the counter in the window that had the fewest."});
+    v.always("updates", e.updates, {"Counter updates in the window with the fewest."});
     v.always("source", e.source, {.schema = "name"});
 }
 
@@ -163,7 +163,7 @@ void fields(V& v, T& b) {
     v.when(true, "seconds", b.seconds, {.schema = "seconds"});
     v.always("cached", b.cached);
     v.if_set("elsewhere", b.elsewhere,
-             {"Headers that only the driver finds: the text does not have them.", R"({"minItems": 1})"});
+             {"Headers that only the driver found; the text does not contain them.", R"({"minItems": 1})"});
 }
 
 template <class V, Maybe_const<CodeInfo> T>
@@ -178,15 +178,15 @@ void fields(V& v, T& c) {
              {.about = "Counts of one iteration of the loop with the most samples where the hot code is sampled, else "
                        "of the innermost loop with the most work.",
               .title = "loop"});
-    v.always("origin", c.origin, {"Where each fact is from."});
-    v.if_set("fingerprint", c.fingerprint, {"Equal for equal code.", "name"});
+    v.always("origin", c.origin, {"Source of each fact."});
+    v.if_set("fingerprint", c.fingerprint, {"Equal if the code is equal.", "name"});
 }
 
 template <class V, Maybe_const<NativeInfo> T>
 void fields(V& v, T& n) {
     v.always("threads", n.threads, {.schema = positive});
     v.always("compiler", n.compiler, {.schema = "name"});
-    v.always("instruction_set", n.instruction_set, {"That the loop was compiled for.", "name"});
+    v.always("instruction_set", n.instruction_set, {"Instruction set that the loop was compiled for.", "name"});
 }
 
 template <class V, Maybe_const<HotBlock> T>
@@ -198,7 +198,7 @@ void fields(V& v, T& b) {
     v.always("share", b.share, {.schema = share_of_one});
     v.always("instructions", b.instructions);
     v.always("classes", b.classes);
-    v.if_set("executed", b.executed, {"Instructions that warps executed in it."});
+    v.if_set("executed", b.executed, {"Warp instructions executed in the block."});
     v.if_set("memory", b.memory);
     v.if_set("elements", b.elements, {"Floating-point operations and integer products of one pass."});
     v.if_set("loops", b.loops, {"Headers of the loops around it, outermost first."});
@@ -218,14 +218,14 @@ template <class V, Maybe_const<Hot> T>
 void fields(V& v, T& h) {
     const bool sampled = h.executed == 0 && !h.method.empty();
     v.needed("evidence", h.evidence, {.one_of = {Hot::sampled, Hot::counted, Hot::accounted, Hot::unknown}});
-    v.if_set("reason", h.reason, {"Why it is unknown.", "name"});
+    v.if_set("reason", h.reason, {"Why the hot code is unknown.", "name"});
     v.if_set("method", h.method);
     v.if_set("executed", h.executed, {"Instructions that warps executed in one launch, counted by a profiler."});
-    v.when(sampled, "samples", h.samples, {"Of all threads of the process."});
+    v.when(sampled, "samples", h.samples, {"Samples of all threads of the process."});
     v.when(sampled, "in_kernel", h.in_kernel);
     v.when(sampled && !h.elsewhere.empty(), "elsewhere", h.elsewhere,
-           {"The samples that are not in the kernel, by file or function."});
-    v.if_set("code", h.code, {"Which of the driver's functions ran."});
+           {"Samples outside of the kernel, by file or function."});
+    v.if_set("code", h.code, {"The driver's function that ran."});
     v.if_set(
         "blocks", h.blocks,
         {"Basic blocks, largest share first. Addresses are those of isa.txt, or of the profiler's listing where it "
@@ -264,7 +264,7 @@ void fields(V& v, T& r) {
 
 inline std::string as_one_line(const std::string& text) { return one_line(text); }
 
-/// Behind "schema", which says by which version of this list to read.
+/// After "schema", which names the version of this list.
 template <class V, Maybe_const<Record> T>
 void fields(V& v, T& r) {
     v.needed("id", r.id, {.schema = "name", .title = "id"});
@@ -277,13 +277,13 @@ void fields(V& v, T& r) {
     v.needed("device", r.device);
     v.always("metrics", r.metrics, {.about = "In the order of display."});
     v.when(true, "time", r.time,
-           {"Of one operation, or of one step. low and high are the 95 % interval of the median, absent below six "
+           {"Time of one operation or step. low and high are the 95 % interval of the median, absent below six "
             "samples. The step's time is a difference, so that single samples may be negative."});
     v.if_set("work", r.work,
-             {"What the cell is declared to do in the unit of its time: an operation, or a step. What is not declared "
-              "is absent."});
+             {"Declared work per unit of the time: an operation or a step. Undeclared amounts "
+              "are absent."});
     v.if_set("limit", r.limit, {"What limits the time by the profile's peaks, in a word or two, or \"-\".", "name"});
-    v.when(true, "yardstick", r.yardstick, {"The copy that the cell is held against."});
+    v.when(true, "yardstick", r.yardstick, {"The copy that the cell is compared with."});
     v.when(true, "clocks", r.clocks);
     v.when(true, "energy", r.energy,
            {"--energy: what one operation, or one step, draws while others of its kind follow it without a pause."});
@@ -292,23 +292,23 @@ void fields(V& v, T& r) {
             "and level."});
     v.sampled("samples", "rounds", r.samples, r.rounds,
               {.about = "Seconds, in the order taken.", .now = !r.time || !r.samples.empty()},
-              {"Of each sample; cells of a comparison with the same took turns."});  // a record that was
-                                                                                     // shortened stays so
+              {"Round of each sample; cells of a comparison with the same round took turns."});  // a record that was
+                                                                                                 // shortened stays so
     v.sampled("aside", "aside_rounds", r.aside, r.aside_rounds,
-              {.about = "Samples of blocks in which the clock was off.", .now = false}, {});
+              {.about = "Samples that were set aside because the clock had drifted.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,
-             {.about = "What the results were held against.", .schema = "name", .title = "checked_by"});
+             {.about = "How the results were checked.", .schema = "name", .title = "checked_by"});
     v.always("warnings", r.warnings,
              {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .title = "warnings"});
     v.always("build", r.build);
-    v.if_set("launch", r.launch, {"Equal for equal arguments, sizes, groups and data.", "sha256"});
+    v.if_set("launch", r.launch, {"Equal if arguments, sizes, groups and data are equal.", "sha256"});
     v.always("code", r.code);
-    v.when(true, "native", r.native, {"Of a hand-written C++ loop in the place of a kernel (--native)."});
-    v.when(true, "hot", r.hot, {"Which code the time goes to, and by what evidence. Absent where nobody looked."});
+    v.when(true, "native", r.native, {"The hand-written C++ loop in the place of a kernel (--native)."});
+    v.when(true, "hot", r.hot, {"The code that takes the time, and the evidence. Absent if not examined."});
     v.when(true, "counters", r.counters,
-           {"What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
-    v.always("dump", r.dump, {.about = "The cell's folder; empty where nothing was dumped.", .title = "dump"});
-    v.if_set("phases", r.phases, {"Seconds that the cell took, with its share of what cells have in common."});
+           {"Counters of one launch by a profiler (`cllab ncu`), with its names. Absent if not counted."});
+    v.always("dump", r.dump, {.about = "The cell's folder; empty without a dump.", .title = "dump"});
+    v.if_set("phases", r.phases, {"Seconds that the cell took by phase, with its share of common phases."});
     v.always("host", r.host);
     if (!V::reads || r.schema >= 2) v.needed("run", r.run);
     v.always("utc", r.utc, {.schema = "utc", .title = "utc"});

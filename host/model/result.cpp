@@ -39,7 +39,7 @@ std::optional<Turns> turns_of(const Record& record) {
     return Turns{record.run.id, record.run.order.comparison, record.time->batch};
 }
 
-// What enumerations are called in records and on pages: each list in the order of its enumeration.
+// Names of enumerators in records and on pages: each list in the order of its enumeration.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// The record of a cell: what a run leaves behind. JSON form in report/records/json.hpp.
+// The record of a cell, the result of a run. JSON form in report/records/json.hpp.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace cllab::model {
 
 // Which code of a kernel its time goes to, by evidence and never by the shape of the code (host/README.md, rule 18).
-/// A basic block that was seen running. Addresses are those of isa.txt; where executions were counted, those of the
-/// listing that was counted.
+/// An executed basic block. Addresses are those of isa.txt or, if executions were counted, those of the profiler's
+/// listing.
 struct HotBlock {
     /// In `memory` on x86: loads whose result is the index of the next such load.
     static constexpr const char* index_chain = "index_chain";
@@ -52,7 +52,7 @@ struct Hot {
                                 *unknown = "unknown";
     std::string evidence = unknown;
     std::string reason;  ///< why it is unknown, in one sentence; empty otherwise
-    /// "perf_event_open, cpu-clock", "ncu, inst_executed"; empty where nothing was sampled or counted.
+    /// "perf_event_open, cpu-clock", "ncu, inst_executed"; empty without samples and counts.
     std::string method;
     unsigned samples = 0;        ///< of all threads of the process while the kernel ran again and again
     unsigned in_kernel = 0;      ///< of these, in the functions of the listing
@@ -66,10 +66,10 @@ struct Hot {
     const HotBlock* hottest() const { return known() && !blocks.empty() ? &blocks.front() : nullptr; }
 };
 
-/// `hot`, of which `reason` says why its code is not known.
+/// `hot` with `reason` for its unknown code.
 Hot unknown(Hot hot, std::string reason);
-/// "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps", "unknown: …": what the
-/// shares rest on.
+/// The evidence of the shares: "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps",
+/// "unknown: …".
 std::string statement(const Hot& hot);
 /// The total that shares refer to: "the samples", "the executed instructions".
 const char* what_is_shared(const Hot& hot);
@@ -84,7 +84,7 @@ struct HotRegion {
     std::uint64_t header() const { return blocks.front()->loops.back(); }  ///< of a loop
 };
 
-/// All of them, largest share first; none where the hot code is unknown.
+/// All hot regions, largest share first; none if the hot code is unknown.
 std::vector<HotRegion> hot_regions(const Hot& hot);
 /// "loop at 0x1a68, 93.1 % of the kernel's samples", "straight-line code from 0x1160, …"
 std::string place(const HotRegion& region);
@@ -104,7 +104,7 @@ struct MetricValue {
 const char* name(Better better);
 
 /// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the
-/// median, or, where there are too few samples for one, only the range of them.
+/// median; with too few samples for one, their range.
 struct Timing {
     double median = 0, low = 0, high = 0, min = 0, q1 = 0, q3 = 0, mad = 0;
     unsigned n = 0;               ///< samples
@@ -125,15 +125,15 @@ struct Timing {
     /// The wider side of the interval over the median; of too few samples for an interval, the farthest of them from
     /// the median.
     double spread() const { return median > 0 ? std::max(high - median, median - low) / median : 1; }
-    /// The share of `parallel` cores that its threads had; 1 where unknown. A missing core counts only if a thread
-    /// waited for it: unevenly shared work leaves cores idle.
+    /// The share of `parallel` cores that the cell's threads had; 1 if unknown. A missing core counts only if a thread
+    /// waited for it, because uneven work also leaves cores idle.
     double share_of(double parallel) const {
         const double lacked = cores > 0 && parallel > 0 ? std::clamp(parallel - cores, 0.0, std::max(0.0, waited)) : 0;
         return lacked > 0 ? 1 - lacked / parallel : 1;
     }
 };
 
-/// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.
+/// The copy that a cell is compared with: as many bytes as the cell's data, in the same cache state.
 struct YardstickInfo {
     std::uint64_t bytes = 0;  ///< of source and destination together
     double bandwidth = 0;     ///< B/s, both directions
@@ -141,16 +141,16 @@ struct YardstickInfo {
     unsigned n = 0;           ///< samples
 };
 
-/// The clock beside the samples of a cell, where a driver or the system says it.
+/// The clock during the samples of a cell, if a driver or the system reports it.
 struct ClockInfo {
     double core_mhz_low = 0, core_mhz_high = 0;  ///< least and most that was read
     std::vector<std::string> limits;             ///< what held it down at any reading: "power cap", "thermal", …
     std::string source;                          ///< "NVML", "sysfs amdgpu", …
 };
 
-/// What one operation, or one step, draws while others of its kind follow it without a pause. low..high is the 95 %
-/// interval of the median of several windows of time, or, where they are too few for one, only the range of them. It
-/// holds for this run: others lie outside more often than in 5 % (tests/trial/energy.py).
+/// The energy of one operation or step during an uninterrupted series of them. low..high is the 95 % interval of the
+/// median of several time windows; with too few windows, their range. It holds for this run: others lie outside more
+/// often than in 5 % (tests/trial/energy.py).
 struct EnergyInfo {
     double joules = 0, low = 0, high = 0;  ///< all that the device draws meanwhile
     double idle = 0;                       ///< of it: what it drew at rest just before, over the same time
@@ -173,12 +173,12 @@ struct NativeInfo {
     std::string compiler, instruction_set;  ///< that made it, and that it was made for
 };
 
-/// What is known of the code that ran. Absent numbers stay empty; `origin` says where each came from.
+/// Facts about the code that ran. Unknown numbers stay empty; `origin` names the source of each.
 struct CodeInfo {
     std::string kind;  ///< "ptx", "amdgpu-code-object", "poclbin", …
     std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
-    /// One iteration of the loop with the most samples, else of the innermost loop with the most work: "instructions",
-    /// on GCN also "v" and "s", on SASS "reuse" where there is one. Empty without a loop or without a counted
+    /// Counts of one iteration of the loop with the most samples, else of the innermost loop with the most work:
+    /// "instructions", on GCN also "v" and "s", on SASS also "reuse". Empty without a loop or without a counted
     /// disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;  ///< "registers" -> "ptxas verbose log"
@@ -208,11 +208,11 @@ struct WorkInfo {
     double local_bytes = 0;      ///< of local memory, loaded and stored
     double local_atomics = 0;    ///< on local memory
     double local_addresses = 0;  ///< words of a group's local memory that they go to
-    /// Executed, as the hot block has them and as often as it must run for the declared bytes; of all cores.
+    /// Executed instructions of all cores: those of the hot block, times the passes that the declared bytes need.
     double instructions = 0;
 };
 
-/// What a profiler counted of one launch.
+/// A profiler's counter of one launch.
 struct Counter {
     std::string name, unit;  ///< the profiler's own, as in "dram__bytes_read.sum" and "Mbyte"
     double value = 0;
@@ -229,14 +229,14 @@ struct HostInfo {
     unsigned threads = 0;
 };
 
-/// Where a cell stands in its run.
+/// Position of a cell in its run.
 struct Order {
     std::uint64_t comparison = 0;  ///< cells of one comparison share its number
     std::uint64_t position = 0;    ///< of the cell in its comparison
     std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
 };
 
-/// The data needed to repeat the run, beside the command line and the device.
+/// Data for repeating the run, besides the command line and the device.
 struct RunInfo {
     std::string id;     ///< of the process that the user started, its children included; empty in schema 1
     std::string label;  ///< --label
@@ -321,16 +321,16 @@ struct Counted {
     std::vector<Counter> counters;  ///< empty: no profiler
 };
 
-// Whether the time of a record is one that may be ranked, and against which others (rules 21 and 22 of host/README.md).
+// Whether a record's time may be ranked, and against which others (rules 21 and 22 of host/README.md).
 
 /// A cell that had less than this share of its usable cores is neither precise nor ranked.
 inline constexpr double nearly_all_cores = 0.9;
 
-/// Cores that the threads of a CPU's cell could use: those that ran or were ready to run, but no more than there are
-/// `groups`, or than the host has; 0 where either is not known, and of the result where nobody counted.
+/// Cores that the threads of a CPU's cell could use: those that ran or were ready to run, at most `groups` and at most
+/// the host's cores. A factor that is 0 is unknown and ignored; the result is 0 if nothing was counted.
 double usable_cores(const Timing& time, double groups, unsigned of_host);
 
-/// The share of the usable cores that the threads had; 1 where unknown, and on a GPU.
+/// The share of the usable cores that the threads had; 1 if unknown, and on a GPU.
 double cores_share(const Record& record);
 inline bool had_its_cores(const Record& record) { return cores_share(record) >= nearly_all_cores; }
 

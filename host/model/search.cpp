@@ -11,8 +11,8 @@ namespace {
 
 constexpr double worthwhile = 0.99;    // a move must save 1 %: less is what the next measurement takes back
 constexpr std::size_t few_starts = 8;  // measured side by side to begin anew
-/// Points that are measured side by side where there are as many: of PoCL the first build of a process takes a second,
-/// the others a third of one.
+/// Minimum number of points to measure together: on PoCL the first build of a process takes a second, each further one
+/// a third of that.
 constexpr std::size_t least_beside = 12;
 
 }  // namespace
@@ -33,7 +33,7 @@ Search::Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measu
         const auto resolved = key(point);
         return resolved && named_.emplace(*resolved, point).second;
     };
-    // The initial point is tried first, and of several ways to say it that is the one to name.
+    // Try the initial point first. If several points are equal to it, use its name.
     const bool has_initial = name(space_.initial);
     for (const auto& point : *space_.all)
         if (name(point)) waiting_.push_back(point);
@@ -134,7 +134,7 @@ void Search::take_at_random() {
     }
 }
 
-/// From the point to where no axis gains another 1 %. False: there was no time for that.
+/// Moves from the point until no axis gains another 1 %. False: time ran out.
 bool Search::descend(Point at) {
     for (bool moved = true; moved;) {
         moved = false;
@@ -157,8 +157,7 @@ bool Search::descend(Point at) {
     return true;
 }
 
-/// The fastest point with two axes changed at random; where that gives nothing new, a point at random. Nothing: there
-/// is no other point.
+/// The fastest point with two axes changed at random; if that is not new, a random point. nullopt: no point is left.
 std::optional<Point> Search::new_start() {
     std::vector<Point> changed;
     for (std::size_t i = 0; i < few_starts; ++i) {
@@ -197,13 +196,13 @@ Screening Search::found() const {
 
 namespace {
 
-/// A point has the axis only where it is asked for.
+/// Whether points have the axis only on request.
 bool is_on_request(const Selected& selected, const std::string& axis) {
     return std::ranges::any_of(selected.experiment->axes,
                                [&](const auto& a) { return a.name == axis && a.values.empty(); });
 }
 
-/// Of a variant of which no other axis can be tuned.
+/// For a variant without any other tunable axis.
 const Axis& axis_on_request(const Selected& selected) {
     std::string others;
     for (const auto& axis : selected.experiment->axes) {
@@ -219,7 +218,7 @@ bool breaks_any(const std::vector<Constraint>& constraints, const Point& point) 
     return std::ranges::any_of(constraints, [&](const auto& c) { return !c.holds(point); });
 }
 
-/// The points of the axes, and where to begin.
+/// Sets the points of the space and its initial point.
 void list_points(const Selected& selected, TuneSpace& space) {
     space.constraints = constraints_of(selected);
     space.all = cross_if_few(space.axes, space.constraints);
@@ -229,8 +228,9 @@ void list_points(const Selected& selected, TuneSpace& space) {
     Random random(1);
     const auto other = space.all ? space.all->front() : drawn(space, random);
     if (!other)
-        throw Error(Blame::usage, "of the points of '", selected.id,
-                    "' too few hold all lines 'where' to find one; --axis NAME=VALUES takes fewer values of an axis");
+        throw Error(
+            Blame::usage, "of the points of '", selected.id,
+            "' too few satisfy all 'where' lines to find one; --axis NAME=VALUES takes fewer values of an axis");
     space.initial = *other;
 }
 
@@ -275,7 +275,7 @@ TuneSpace tune_space(const Selected& selected, const Settings& given_settings) {
         if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));
         if (!tune && axis.values.size() > 1)
             throw Error(Blame::usage, "axis '", axis.name, "' has ", axis.values.size(), " values",
-                        given ? "" : " by default", " and `cllab tune` takes one; choose it with --axis ", axis.name,
+                        given ? "" : " by default", ", but `cllab tune` takes one; choose it with --axis ", axis.name,
                         "=VALUE (the axes it tunes are ", join(possible, ", "), ")");
         // Tuning starts at the axis's own default, if that is a candidate at all.
         out.initial.set(axis.name,

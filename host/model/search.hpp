@@ -1,5 +1,5 @@
-// The search of a tuning: which points to try, in what order. Callbacks measure them and say for how many there is
-// time, so tests of the search need no device.
+// The search of `tune`: which points to try, in which order. Callbacks measure them and say how many more fit the time,
+// so tests of the search need no device.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ struct TuneSpace {
     std::vector<std::string> tuned;           ///< those with several candidates
     std::vector<Constraint> constraints;      ///< that points hold
     std::optional<std::vector<Point>> all{};  ///< nothing: more than most_points
-    /// What `cllab run` would take: every axis at its own default. Where that is no point: another one.
+    /// The point of `cllab run`: every axis at its default. If that violates a constraint, another point.
     Point initial{};
     bool has_default = true;  ///< `initial` is what `cllab run` would take
 
     bool has(const Point& point) const;  ///< its values are candidates, and it breaks no constraint
 };
 
-/// Candidates are an axis's `tune` list, or what `settings` give for it. Axes without such a list keep their default.
-/// Where no axis has one, that of an axis on request is tried. Build options are tried where `settings` give several.
-/// Throws Error(usage) when nothing is left to tune, when an axis that may affect the result has several values, when
-/// the constraints leave nothing, and as check_settings and axes_of.
+/// The space of a variant. Candidates are an axis's `tune` list, or its values in `settings`. Axes without such a list
+/// keep their default. If no axis has a list, the axis on request is tried. Build options are tried if `settings` give
+/// several. Throws Error(usage) if nothing is left to tune, if an axis that may affect the result has several values,
+/// if the constraints exclude all points, and like check_settings and axes_of.
 TuneSpace tune_space(const Selected& selected, const Settings& settings);
 
-/// A point of the space at random; nothing where none of many draws is one.
+/// A random point of the space; nullopt if many draws give none.
 std::optional<Point> drawn(const TuneSpace& space, Random& random);
 
 enum class Strategy {
@@ -49,11 +49,12 @@ enum class Strategy {
 using ResolvePoint = std::function<std::optional<Point>(const Point&)>;
 /// Seconds of each point, measured side by side; nothing for one that failed or that the device cannot do.
 using MeasurePoints = std::function<std::vector<std::optional<double>>(const std::vector<Point>&)>;
-/// For how many more points there is time, where so many were measured; 0: it is over.
+/// Number of further points for which there is time after `measured`; 0: none.
 using Room = std::function<std::size_t(std::size_t measured)>;
 
 struct Screening {
-    /// Every point that has a time, fastest first, each once. The time is what it would be beside the fastest one.
+    /// All points with a time, fastest first, each once. Times are normalized by the fastest point's time in the same
+    /// batch.
     std::vector<std::pair<Point, double>> ranked;
     std::size_t tried = 0;                  ///< different points
     std::size_t known = 0;                  ///< Search::known()
@@ -65,17 +66,17 @@ struct Screening {
 inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side, by default
 inline constexpr std::size_t random_starts = 48;  ///< points drawn at random by the local search
 
-/// Points that resolve to the same point count once. The fastest so far is measured again beside all others, and what
-/// they take is counted in its time: what disturbs a machine for a while makes no point slow.
+/// Points that resolve to the same point count once. The fastest point so far is measured again with each batch, and
+/// times are relative to it, so that a temporary disturbance does not make a point slow.
 class Search {
 public:
     /// The space outlives this.
     Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
            std::uint64_t seed, std::size_t beside = most_beside);
 
-    /// What a resolved point took earlier, so that it is not measured again. False: it is no point of the space.
+    /// Adds a resolved point's earlier time, so that it is not measured again. False: the point is not in the space.
     bool know(const Point& resolved, std::optional<double> seconds);
-    /// To the end of the space, or of the time. What `measure` throws ends it, with what was found.
+    /// Runs to the end of the space or of the time. An exception from `measure` ends it; the results so far remain.
     void run();
     const std::optional<std::pair<Point, double>>& best() const { return best_; }
     std::size_t tried() const { return entries_.size(); }
@@ -94,7 +95,7 @@ private:
     std::optional<Values> key(const Point& point) const;
     std::optional<double> time(const Point& point) const;
     void enter(const Values& key, const Point& point, std::optional<double> seconds);
-    /// Of the points, those of the space that are not measured, each once.
+    /// The points that belong to the space and are not measured yet, each once.
     std::vector<Point> fresh(const std::vector<Point>& points) const;
     std::vector<Point> next(std::size_t count);
     /// False: there was no time for all of them.

@@ -66,7 +66,7 @@ inline std::string warning(Warning code, std::string_view sentence) {
     return std::string(code_of(code)) + ": " + std::string(sentence);
 }
 
-/// What stands behind the code.
+/// The text after the code.
 inline std::string_view sentence_of(std::string_view warning) { return warning.substr(warning.find(": ") + 2); }
 
 inline bool is(const std::string& text, Warning code) {

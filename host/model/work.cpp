@@ -25,7 +25,7 @@ std::string type_of(const Setup& setup) {
     return setup.point.has("type") ? setup.point.text("type") : "float";
 }
 
-/// How many of `bytes` are read: all, none, or what each buffer's use says where they are every buffer once.
+/// How many of `bytes` are read: all, none, or by each buffer's use if every buffer is accessed once.
 std::optional<double> read_of(const Setup& setup, double bytes) {
     double read = 0, written = 0;
     for (const auto& argument : setup.args) {
@@ -120,7 +120,8 @@ WorkInfo work_of(const Setup& setup) {
     if (only && only->local.dims > 0) out.group = static_cast<double>(only->local.count());
     if (!setup.slope) out.launches = static_cast<unsigned>(launches.size());
     out.shared = setup.shared;
-    // Instructions are declared of one trip of the loop, which is so many steps; without a slope of the whole kernel.
+    // Instructions are declared per trip of the loop, i.e. per steps_per_trip steps; without a slope, for the whole
+    // kernel.
     const double trips = setup.slope ? 1 / setup.slope->steps_per_trip : 1;
     const double items = only ? static_cast<double>(only->global.count()) : 0;
     const auto sum = [&](Declared::What what, double factor) {
@@ -164,7 +165,7 @@ public:
         for (const auto& name : setup.parameters) all("given ", place(name));
         for (const auto& part : setup.parts) all("part ", place(part.of), part.origin_bytes, part.size_bytes);
         for (const auto& name : setup.svm) all("svm ", place(name));
-        // What may be wrong by more is another question.
+        // The tolerance is part of the identity.
         if (setup.errors) {
             const auto& allowed = setup.errors->allowed();
             for (const double limit : {allowed.absolute, allowed.relative, allowed.ulp}) put(format_exact(limit));
@@ -204,7 +205,7 @@ private:
     void argument(const Scratch& a) { all("scratch ", a.size_bytes); }
     void argument(const Local& a) { all("local ", a.size_bytes); }
     void argument(const Value& a) {
-        // A family may draw it from the seed; what it takes from an axis is in the point.
+        // A family may draw it from the seed; the part from axes is in the point.
         if (contents_ == Contents::left_out) return all("value ", a.data.size());
         all("value ", std::string(reinterpret_cast<const char*>(a.data.data()), a.data.size()));
     }

@@ -139,7 +139,7 @@ public:
         struct sigaction action {};
         if (::sigaction(SIGPROF, nullptr, &before_) != 0 ||
             (before_.sa_handler != SIG_DFL && before_.sa_handler != SIG_IGN)) {
-            refused = "SIGPROF has another user in this process";
+            refused = "SIGPROF is already in use in this process";
             return;
         }
         signal_count = 0;

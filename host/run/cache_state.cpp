@@ -31,7 +31,7 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
                      std::uint64_t last_level_bytes, double room) {
     if (cache == Cache::hot) return 1;
     if (device.implementation == model::Implementation::oclgrind)
-        throw Unsupported("a simulator has no caches; --cache hot");
+        throw Unsupported("a simulator has no caches; use --cache hot");
     if (setup.slope)
         throw Unsupported(std::string("'") + name(cache) +
                           "' has no meaning for a difference of two trip counts, which cancels the cost of the first "

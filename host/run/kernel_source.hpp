@@ -17,8 +17,8 @@ struct KernelSource {
     std::string origin;  ///< "embedded", or the file's path
 };
 
-/// Headers in cl/include that go in front of a variant's text, in this order, each where it exists: the one of all,
-/// that which variants of other families have too, the family's, and the variant's own, which may hold its kernel.
+/// Headers in cl/include that precede a variant's text, in this order, each if it exists: the common one, the one
+/// shared with variants of other families, the family's, and the variant's own, which may contain its kernel.
 std::vector<std::string> header_names(const model::Experiment& experiment, const model::Variant& variant);
 /// What variants of the family share. Throws Error(usage) when --cl-dir lacks the file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);

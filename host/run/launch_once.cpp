@@ -21,7 +21,7 @@ void choose_group(const Extent& global, Extent& local, std::vector<std::string>&
         local.size[i] = size;
         room /= size;
     }
-    assumed.push_back("groups of " + local.text() + ", which the text leaves to the driver");
+    assumed.push_back("groups of " + local.text() + ", chosen by the driver");
 }
 
 void build(CellState& state) {

@@ -137,7 +137,7 @@ class Page(BrowserTest):
         records = [maker.record("pitch", variant, seconds, samples=n, point={"width": 64}) for variant, seconds, n in (("wide", 1e-4, 20), ("roi", 2e-4, 20), ("loop", 5e-5, 3))]
         verdict = "return document.querySelector('.bars figcaption').textContent"
         self.open(self.make(records))
-        self.assertRegex(self.js(verdict), r"pitch_wide is fastest: .* 1 of 3 is not ranked, of which pitch_loop has the least time, \d\S* us, n = 3\.")
+        self.assertRegex(self.js(verdict), r"pitch_wide is fastest: .* 1 of 3 is not ranked, of which pitch_loop has the shortest time, \d\S* us, n = 3\.")
         self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
         self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
 

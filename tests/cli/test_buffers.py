@@ -195,7 +195,7 @@ __kernel void k(__global const int* from, __constant int* by, __global int* to) 
         self.assertNotIn("arg from", err)
 
     def test_it_has_no_elements(self):
-        for old, new, why in (("arg to = out:256", "arg to = out:len(from)", "nothing says how many elements 'from' has"),
+        for old, new, why in (("arg to = out:256", "arg to = out:len(from)", "the length of 'from' is not known"),
                               ("arg by = null", "arg by = same:from", "argument 'by' of kernel 'k' is 'same:from'; possible are to"),
                               ("arg by = null", "arg by = part:from:0:1", "'from' is no buffer"),
                               ("global 256", "global 256\nexpect from = unchanged", "which is never written")):

@@ -224,7 +224,7 @@ class Capture(lab.LabTest):
         self.assertTrue(any(text.startswith("layers: OPENCL_LAYERS") for text in record["warnings"]), record["warnings"])
 
     def test_what_does_not_go_together_is_refused(self):
-        for options, why in (((), "takes a program behind --"), (("-k", "x"), "go together"),
+        for options, why in (((), "takes a program after --"), (("-k", "x"), "go together"),
                              (("--launch", "last"), "possible are whole numbers from 1"), (("file.cl",), "the program stands behind --")):
             program = ("--", PROGRAM) if options else ()
             self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))

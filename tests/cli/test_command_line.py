@@ -157,7 +157,7 @@ class CommandLine(LabTest):
         out, comparison = self.compared("0.01")
         self.assertEqual(comparison["verdict"], "undecided")
         self.assertNotIn("low", comparison["ratio"])
-        self.assertIn("arrangements are too few for an interval; a larger --max-time gives more ", words(out))
+        self.assertIn("replicates are too few for an interval; a larger --max-time gives more ", words(out))
 
     def test_one_text_under_two_names_is_the_same_code_and_has_no_winner(self):
         text = (SOURCE / "cl" / "pitch.cl").read_text()
@@ -184,7 +184,7 @@ class CommandLine(LabTest):
         self.assertLessEqual(ratio["low"], ratio["ratio"])
         self.assertLessEqual(ratio["ratio"], ratio["high"])
         self.assertLessEqual(ratio["high"], math.exp(max(logs)))
-        self.assertIn(f"% interval over {len(arrangements)} arrangements (fresh process, buffers and order)", words(out))
+        self.assertIn(f"% interval over {len(arrangements)} replicates (fresh process, buffers and order)", words(out))
         self.assertIn("; both took turns on the same memory control: each against itself ", words(out))
         # The byte stores that vstore8 becomes on PoCL stand in one loop only.
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")

@@ -125,7 +125,7 @@ class CountEnds(counting.CountTest):
                                               "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n"
                                               "kernel void fine(global int* b) { b[get_global_id(0)] = 3; }\n")
         _, err = self.lab("count", "lacks.cl", "--json", "counts.jsonl", status=1)
-        self.assertIn("lacks_lacks: not counted: the simulator cannot make kernel 'lacks', which may call what it lacks", words(err))
+        self.assertIn("lacks_lacks: not counted: the simulator cannot create kernel 'lacks', which may call a function that it lacks", words(err))
         lines = self.records("counts.jsonl")
         self.assertEqual(sorted((line["id"], "refused" in line) for line in lines), [("lacks_fine", False), ("lacks_lacks", True)])
 

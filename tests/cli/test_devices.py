@@ -89,7 +89,7 @@ class Devices(LabTest):
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "crash.so", "crash.c", "-ldl"], cwd=self.folder, check=True)
         env = self.two(LD_PRELOAD=str(self.folder / "crash.so"), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
         out, err = self.lab("run", "muladd_[!l]*", "--device", "all", *SMALL, env=env, status=3)
-        self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGABRT[^\n]* before its first cell; the other devices go on\n\Z")
+        self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGABRT[^\n]* before its first cell; the other devices continue\n\Z")
         by_device = out.split("\nVariants by devices")[1]
         self.assertRegex(words(by_device), r"Oclgrind Simulator [^:]*:0\), Oclgrind, driver [^;]*; lost: ")
         self.assertRegex(by_device, r"\n  muladd_fma +\S+ [nu]s .* lost\n  muladd_mad +\S+ [nu]s .* lost\n")
@@ -140,14 +140,14 @@ class Records(LabTest):
         self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
         self.assertEqual(self.rows("bad.jsonl"), 1)
         _, err = self.lab("report", "bad.jsonl")
-        self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is left out\n"
-                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is left out\n")
+        self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is skipped\n"
+                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is skipped\n")
 
     def test_a_file_of_something_else_does_not_fill_the_screen(self):
         self.write("else.txt", ["what"] * 1000 + self.lines)
         _, err = self.lab("report", "else.txt")
         self.assertEqual(len(err.splitlines()), 21)
-        self.assertIn("cllab: 980 more lines are left out\n", err)
+        self.assertIn("cllab: 980 more lines are skipped\n", err)
 
     def test_one_file_that_can_be_read_is_enough_and_none_is_status_2(self):
         out, err = self.lab("report", "absent.jsonl", "r.jsonl", "--csv", "-")
@@ -232,7 +232,7 @@ class Records(LabTest):
         self.write("bad.jsonl", lines)
         out, err = self.lab("report", "bad.jsonl", status=2)
         self.assertEqual(out, "")
-        self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is left out\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
+        self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is skipped\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
         self.write("bad.jsonl", [*lines, self.lines[0]])
         self.assertIn(good["id"], self.lab("report", "bad.jsonl")[0])
 

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import unittest
 
+import messages
 from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main
 
 README = (SOURCE / "README.md").read_text()
@@ -232,6 +233,15 @@ def too_long(text):
 def is_prose(text):
     """Not kernel text, nor lists of instructions, nor markup."""
     return re.search(r"\b(the|a|an|is|are|of|to|for|with|no)\b", text) and not re.search(r"kernel void|[;{}]\n|\* \w+\*|class=", text)
+
+
+class Errors(LabTest):
+    def test_the_list_of_all_errors_is_as_recorded(self):
+        self.assert_golden("errors.txt", messages.listing(SOURCE / "host"))
+
+    def test_a_message_is_found_with_its_outcome_and_its_literals(self):
+        text = 'void refuse(int x);\n throw Error(Blame::usage, "no file \'", path, "\'; there " "is none");  // throw Error("not this")\n if (x) refuse(place, concat("bad ", n));'
+        self.assertEqual(list(messages.messages(text)), [("2", "no file '…'; there is none"), ("-", "…bad …")])
 
 
 class Help(LabTest):

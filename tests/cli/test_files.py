@@ -192,7 +192,7 @@ class Dumps(FilesTest):
         for way in ([], ["--isolate"]):
             records, out = self.dump(*way)
             self.assertEqual((records[0]["status"], records[0]["dump"]), ("ok", ""))
-            self.assertRegex(records[0]["warnings"][0], r"\Ano-dump: '[^\n]*isa\.txt' is not cllab's and is kept")
+            self.assertRegex(records[0]["warnings"][0], r"\Ano-dump: '[^\n]*isa\.txt' was not written by cllab and is kept")
             self.assertIn("no-dump: ", words(out))
         self.refused(["isa", "muladd_fma", "--device", "cpu", "--dumps", "dumps", "--axis", "items=64"], "isa.txt", status=3)
         (self.folder / "file").write_text("")

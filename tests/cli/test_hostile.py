@@ -108,7 +108,7 @@ class Hostile(LabTest):
                 self.assertEqual(len(said), len(part) + (status == 2), ended.stderr)
                 self.assertEqual(ended.stdout != "", status == 0)
                 for number, ((line, why), sentence) in enumerate(zip(part, said), 1):
-                    self.assertRegex(sentence, rf"\Acllab: {re.escape(name)}:{number}: .*{why}.*; the line is left out\Z", line[:200])
+                    self.assertRegex(sentence, rf"\Acllab: {re.escape(name)}:{number}: .*{why}.*; the line is skipped\Z", line[:200])
                     self.assertLessEqual(len(sentence), MOST_CHARACTERS)
                     self.assertNotRegex(sentence, CONTROL)
 

@@ -110,8 +110,8 @@ class Hot(LabTest):
                                (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
                                (["isa", "pitch_loop", "--hot", "--summary"], "`cllab isa` takes --hot or --summary, not both"),
                                (["isa", "pitch_loop", "--live", "--vs", "pitch_swar"],
-                                "`cllab isa` takes --live with one --target at most, and without --vs"),
-                               (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa` takes --source without --target, --summary and --vs")):
+                                "`cllab isa`: --live takes at most one --target, and excludes --vs"),
+                               (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa`: --source excludes --target, --summary and --vs")):
             _, err = self.lab(*args, status=2)
             self.assertIn(sentence, lab.words(err))
 

@@ -251,7 +251,7 @@ class Gate(LabTest):
 
     def test_a_compiler_that_is_not_here_is_told(self):
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "clang-7", status=3)[1], "'clang-7' is not on PATH; there are ")
-        self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "gcc", status=2)[1], "there is no compiler 'gcc'")
+        self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "gcc", status=2)[1], "no compiler 'gcc'")
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", ".", status=2)[1], "has no ziglang/zig")
 
     def test_a_text_is_compiled_once_and_again_where_text_options_or_compiler_differ(self):

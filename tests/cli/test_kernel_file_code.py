@@ -83,7 +83,7 @@ class Code(KernelFileTest):
                                   ("nosuch.txt", "there is no file 'nosuch.txt'")):
                 with self.subTest(command=command, pattern=pattern):
                     self.assertIn(said, self.lab(command, pattern, status=2)[1])
-        self.assertIn("file 'notes.txt' is no kernel file by its name", words(self.lab("run", "notes.txt", status=2)[1]))
+        self.assertIn("file 'notes.txt' is not a kernel file; its name must end in .cl", words(self.lab("run", "notes.txt", status=2)[1]))
 
     def test_a_binary_of_any_program_is_recognised(self):
         self.write(BLOCK + SCALE)

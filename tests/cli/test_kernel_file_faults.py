@@ -92,7 +92,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check(text.format("rand:64", "-1.0f"), status=1)
         self.assertRegex(record["reason"], r"found\[0\] is 7, expected [0-9]")
         _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
-        self.assertIn("'found' is given no data that could stay unchanged", err)
+        self.assertIn("'found' has no data that could stay unchanged", err)
 
     def test_a_search_may_leave_what_it_was_given_and_is_still_held_to_writing_the_same_each_time(self):
         text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nmay leave found\n*/\n"
@@ -197,7 +197,7 @@ __kernel void counts(__global const uint* data, __global uint* histo) { atomic_i
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "4", status=1)
         self.assertRegex(out, r"t_counts in Oclgrind at n=1024, as its own size takes too long or does not run: \d places?\n  t.cl:7: Invalid")
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "-a", "n=8388608", "--timeout", "4", status=1)  # a size that is asked for stays
-        self.assertIn("t_counts in Oclgrind at n=8388608: not checked: while it ran, nothing happened for 4.00 s", out)
+        self.assertIn("t_counts in Oclgrind at n=8388608: not checked: while it ran, no progress for 4.00 s", out)
 
         # A kernel that says more than Oclgrind may say hides nothing of the other one.
         self.write("""/*cllab
@@ -224,7 +224,7 @@ __kernel void beside(__global const uint* src, __global uint* dst) { dst[get_glo
         self.assertIn("soften_soften in Oclgrind at w=256 h=128: no race, no uninitialised value, no access outside", out)
         self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "2", timeout=60, status=1)
-        self.assertRegex(out, r"t_stuck in Oclgrind: not checked: while it ran, nothing happened for 2.00 s")
+        self.assertRegex(out, r"t_stuck in Oclgrind: not checked: while it ran, no progress for 2.00 s")
 
 
 class WrongInputs(KernelFileTest):

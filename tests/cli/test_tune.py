@@ -48,7 +48,7 @@ class Where(KernelFileTest):
         self.write(SCALE)
         _, err = self.lab("run", "t.cl", *QUICK, "--no-dumps", "--axis", "per=1,2,3", "--axis", "l=16,32", "--json", "r.jsonl")
         self.assertEqual(sorted((r["point"]["l"], r["point"]["per"], r["status"]) for r in self.records()), [(l, per, "ok") for l in (16, 32) for per in (1, 2)])
-        self.assertEqual(err.count("lines 'where' leave out 2 cell(s)"), 1)
+        self.assertEqual(err.count("2 cell(s) skipped by 'where' lines"), 1)
 
     def test_nor_by_tune(self):
         self.write(SCALE)
@@ -74,22 +74,22 @@ class Where(KernelFileTest):
         self.write(SCALE)
         for command in ("run", "tune"):
             _, err = self.lab(command, "t.cl", *QUICK, "--where", "per > 8", status=2)
-            self.assert_one_sentence(err, "no point is left: ", "t.cl:6:", "where n % (l * per) == 0", "--where 'per > 8'", "leave out all 15" if command == "tune" else "leave out the only one")
+            self.assert_one_sentence(err, "no points left: ", "t.cl:6:", "where n % (l * per) == 0", "--where 'per > 8'", "exclude all 15 points" if command == "tune" else "exclude the only point")
 
     def test_one_with_a_name_that_nothing_gives_is_one_sentence(self):
         self.write(SCALE)
         for command in ("run", "tune"):
             _, err = self.lab(command, "t.cl", *QUICK, "--where", "tile > 8", status=2)
-            self.assert_one_sentence(err, "--where", "nothing says what 'tile' is; known are", "per")
+            self.assert_one_sentence(err, "--where", "'tile' is not defined; known are", "per")
         _, err = self.lab("run", "saxpy", "--where", "size > 8", status=2)
-        self.assert_one_sentence(err, "option '--where' is about a kernel file")
+        self.assert_one_sentence(err, "option '--where' applies to kernel files")
 
     def test_a_default_that_breaks_it_gives_way_to_another_point(self):
         self.write(SCALE.replace("1, 2, 3, 4, 8", "3, 4, 8"))
         out, _ = self.lab("tune", "t.cl", *QUICK)
         self.assertIn("the default breaks a line 'where'; l=16 per=4 stands for it", words(out))
         _, err = self.lab("run", "t.cl", *QUICK, status=2)
-        self.assert_one_sentence(err, "no point is left", "leaves out the only one")
+        self.assert_one_sentence(err, "no points left", "excludes the only point")
 
     def test_a_large_space_of_which_little_is_left_is_listed_whole(self):
         self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per tune = 1, 2, 4, 8\n" + "".join(f"axis {x} tune = 1:30:+1\n" for x in "abcd") + "where a == b\nwhere b == c\nwhere d == 1\nwhere a < 3"))

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {
     auto odd = file(Json::array({group(10)}), 1);
     odd["odd_bits"] = 2;
     BOOST_CHECK_EXCEPTION(read(odd), Error, [](const Error& e) {
-        return std::string(e.what()).find("integers of 2 bits") != std::string::npos;
+        return std::string(e.what()).find("2-bit integers") != std::string::npos;
     });
 }
 

@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(units_are_right_among_disturbed_samples_and_withheld_where_
     BOOST_TEST(units().withheld == "");
     device.compute_units = 4;  // a busy neighbour makes fewer steps as clean as these
     for (auto& s : curve.samples) s.x /= 2;
-    BOOST_TEST(says(units().withheld, "the steps show 2, and the driver reports 4"), units().withheld);
+    BOOST_TEST(says(units().withheld, "the steps show 2, but the driver reports 4"), units().withheld);
     device.compute_units = 2;
     for (auto& s : curve.samples) s.x *= 2;
     curve.samples[3].metrics["mode_share"] = 0.1;

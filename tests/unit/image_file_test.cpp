@@ -200,13 +200,13 @@ BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
     BOOST_TEST(has(why(path / "absent.png"), "absent.png' cannot be opened: No such file"));
     BOOST_TEST(has(why(path), "is a folder"));
     refuses("", "is empty");
-    refuses("hello, this is text\n", "is no PNG, PGM or PPM; ImageMagick makes one");
+    refuses("hello, this is text\n", "is not PNG, PGM or PPM; ImageMagick converts");
     for (const auto& other : {std::string(4096, '\0'), "\xff\xd8\xff\xe0"s, "BM\x42\0\0\0"s})
-        refuses(other, "is no PNG, PGM or PPM");
+        refuses(other, "is not PNG, PGM or PPM");
     refuses("P5 0 4 255 ", "has no pixels (0x4)");
     refuses("P5 1 1 70000 abc", "maxval 70000");
     refuses("P2 2 1 9 3 12", "sample of 12, above its maxval of 9");
-    refuses("P5 wide 4 255 ", "no number where its width");
+    refuses("P5 wide 4 255 ", "its width is not a number");
     refuses(from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"), "cannot be read");
 }
 

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(each_row_of_one_hot_data_has_one_1) {
     }
     BOOST_TEST(places.size() > 4u);
     BOOST_TEST(undrawable(type("float"), 205, {.most = 10, .draw = Draw::one_hot}) ==
-               "are 205, no whole number of rows of 10");
+               "are 205, not a multiple of the row length 10");
 }
 
 BOOST_AUTO_TEST_CASE(text_is_words_of_small_letters) {

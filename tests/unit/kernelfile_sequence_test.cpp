@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
               "found 's ='"},
              {"sequence s = a,,b\n",
               "k.cl:1:16: a sequence lists kernels, as in 'sequence sort = count, scan, scatter'; found ''"},
-             {"repeat 3\n", "k.cl:1:8: 'repeat' stands behind the line 'sequence NAME = KERNEL, …' that it is about"},
+             {"repeat 3\n", "k.cl:1:8: 'repeat' must follow the line 'sequence NAME = KERNEL, …' of its sequence"},
              {sort + "sequence sort = count\n", "k.cl:8:10: sequence 'sort' is given twice"},
              {sort + "swap keys\n", "k.cl:8:6: 'swap' takes two buffers, as in 'swap front back'; found 'keys'"},
              {sort + "swap bins bins\n",
@@ -188,9 +188,9 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
               "k.cl:8:6: 'swap' names 'n', which is no buffer of sequence 'sort'; there are "
               "keys, bins, sorted"},
              {sort + "swap keys bins\n",
-              "k.cl:8:6: 'keys' has 64 elements and 'bins' has 16; buffers of one length can change places"},
+              "k.cl:8:6: 'keys' has 64 elements and 'bins' has 16; only buffers of the same length can be swapped"},
              {sort + "reset sorted\n",
-              "k.cl:8:7: 'reset' names 'sorted', which is given no data; write e.g. 'arg sorted = zero:64'"},
+              "k.cl:8:7: 'reset' names 'sorted', which has no data; write e.g. 'arg sorted = zero:64'"},
              {sort + "reset keys\n", "k.cl:8:7: 'reset' names 'keys', which no kernel of the sequence writes"},
              {sort + "reset each keys\n", "k.cl:8:12: 'reset' names 'keys', which no kernel of the sequence writes"},
              {sort + "reset each \n",
@@ -199,22 +199,21 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
               "k.cl:8:8: the sequence repeats 0 times; possible are 1 to 1365, as an operation has "
               "at most 4096 launches"},
              {sort + "arg bins = zero:rep\n",
-              "k.cl:8:17: nothing says what 'rep' is; known are n, or add a line 'axis rep = 1024'"},
+              "k.cl:8:17: 'rep' is not defined; known are n, or add a line 'axis rep = 1024'"},
              {sort + "axis rep = 3\n",
               "k.cl:8:6: an axis of a file with sequences may not be called 'rep', the number of "
               "the repetition"},
              {sort + "kernel scan\narg bins = zero:32\n",
               "k.cl:7:10: in sequence 'sort', 'bins' is zero:16 for 'count' and zero:32 for 'scan'; a line 'arg bins = "
-              "…' behind 'sequence sort' says what it is for all"},
+              "…' after 'sequence sort' sets it for all"},
              {buffers + "arg n = 1\nglobal 16\nsequence s = scan, other\n",
-              "k.cl:7:10: in sequence 's', 'bins' is uint* for 'scan' and float* for 'other'; what kernels share has "
-              "one "
-              "type"},
+              "k.cl:7:10: in sequence 's', 'bins' is uint* for 'scan' and float* for 'other'; kernels can share "
+              "only a buffer of one type"},
              {sort + "kernel more = nothing\n",
               "k.cl:8:8: there is no kernel 'nothing' in 'k.cl'; there are count, other, "
               "scan, scatter"},
              {sort + "kernel more = scan\n",
-              "k.cl:8:8: no sequence lists 'more', and an alias of a kernel runs in sequences only"},
+              "k.cl:8:8: no sequence lists 'more', but aliases of kernels run in sequences only"},
              {"arg keys = rand:4\nglobal 4\nsequence s = count\n",
               "k.cl:3:10: sequence 's' lacks the data or the length of bins; write e.g. 'arg bins = zero:1024'"},
              {"arg keys = rand:4\narg bins = out\nglobal 4\nsequence s = count\n",

@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(copies_are_of_the_last_level_where_the_cores_own_cannot_hol
     const auto found = model::lib::copy_rates(copy, cpu, "how");
     BOOST_TEST_REQUIRE(found.size() == 1u);  // 4 MiB may lie in the second level or behind it
     BOOST_TEST(found[0].id == "l3.copy");
-    BOOST_TEST(says(found[0].withheld, "others use the level"));
+    BOOST_TEST(says(found[0].withheld, "other programs use the level"));
     copy.samples[4].seconds /= 2;
     BOOST_TEST(model::lib::copy_rates(copy, cpu, "how").front().value == 40e9, boost::test_tools::tolerance(1e-9));
     cpu.host_cache_levels.clear();

@@ -196,11 +196,11 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
     BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));
     BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
     BOOST_TEST(refusal("[]") == "is damaged: it is not a JSON object");
-    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` makes it anew");
+    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` measures it again");
     BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) ==
-               "has schema 1; this build reads schema 2; `cllab profile` makes it anew");
+               "has schema 1; this build reads schema 2; `cllab profile` measures it again");
     BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) ==
-               "has schema 7; this build reads schema 2; `cllab profile` makes it anew");
+               "has schema 7; this build reads schema 2; `cllab profile` measures it again");
     BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no text 'utc'");

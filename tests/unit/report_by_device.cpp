@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(of_a_cell_run_again_the_latest_counts) {
     records.insert(records.begin(), again);
     const auto text = page(records);
     BOOST_TEST(has(text, "7.00 s    3.50x"), text);
-    BOOST_TEST(has(text, "Left out here: 1 earlier record(s) of cells that ran again.\n"), text);
+    BOOST_TEST(has(text, "Not shown: 1 earlier record(s) of cells that ran again.\n"), text);
 }
 
 BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
@@ -222,9 +222,9 @@ BOOST_AUTO_TEST_CASE(joined_records_come_once) {
 BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
     report::Joined joined;
     BOOST_TEST(refused(joined, "\n{\"schema\":1,\n") ==
-               "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is left out");
+               "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is skipped");
     BOOST_TEST(refused(joined, "{\"schema\":3}") ==
-               "a.jsonl:1: the record has schema 3; this build reads schemas 1 and 2; the line is left out");
+               "a.jsonl:1: the record has schema 3; this build reads schemas 1 and 2; the line is skipped");
     BOOST_TEST(joined.records().empty());
 }
 

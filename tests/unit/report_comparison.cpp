@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(no_winner_says_what_is_known_instead) {
     few.judgement.ratio.coverage = 0;
     few.judgement.ratio.n = 3;
     BOOST_TEST(first_line(few) ==
-               "pitch_loop against pitch_short8: undecided: 3 arrangements are too few for an interval; a larger "
+               "pitch_loop against pitch_short8: undecided: 3 replicates are too few for an interval; a larger "
                "--max-time gives more");
 }
 
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
     const auto text = report::comparison_text(of(Verdict::slower, 1.031, 1.025, 1.038));
     BOOST_TEST(
         text.substr(text.find('\n') + 1) ==
-        "  99.2 % interval over 12 arrangements (fresh process, buffers and order) in 8.2 s; both took turns on the "
+        "  99.2 % interval over 12 replicates (fresh process, buffers and order) in 8.2 s; both took turns on the "
         "same memory\n"
         "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner must differ by more than 0.50 %\n");
     auto four = of(Verdict::slower, 1.031, 1.025, 1.038);

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(junit_counts_and_escapes) {
     at(text, "tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\"");
     at(text, "classname=\"a &quot;device&quot; &amp; more\" name=\"pitch_loop width=1024 height=256\"");
     at(text, "is 3 &lt; 4");
-    at(text, "<failure type=\"slower\" message=\"slower: +3.1 %, interval +2.5 % to +3.8 %, 12 arrangements");
+    at(text, "<failure type=\"slower\" message=\"slower: +3.1 %, interval +2.5 % to +3.8 %, 12 replicates");
     BOOST_TEST(text.find("is 3 < 4") == std::string::npos);
 }
 

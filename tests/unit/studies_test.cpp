@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_stream_has_the_work_groups_that_are_resident_and_at_most_
     BOOST_TEST(groups({{"m", "1"}, {"schedule", "stream"}, {"tile", "64x64"}}) == 1u);
     BOOST_TEST(groups({{"m", "600"}, {"schedule", "tiles"}, {"tile", "128x128"}}) == 25u);
     BOOST_TEST(says(unsupported("gemm", "pipelined", {{"m", "40"}, {"schedule", "stream"}, {"slices", "2"}}),
-                    "slices can only be 1"));
+                    "axis 'slices' must be 1"));
 }
 
 BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty_on_nvidia_only) {

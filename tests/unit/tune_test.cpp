@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(the_command_line_gives_candidates_and_values) {
 BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
     auto e = family();
     BOOST_TEST(refusal(e, {{"size", "1,2"}}) ==
-               "axis 'size' has 2 values and `cllab tune` takes one; choose it with --axis size=VALUE (the axes it "
+               "axis 'size' has 2 values, but `cllab tune` takes one; choose it with --axis size=VALUE (the axes it "
                "tunes are x, y)");
     BOOST_TEST(refusal(e, {{"z", "1,2"}}) == "'f_plain' has no axis 'z'; its axes are size, x, y");
     BOOST_TEST(refusal(e, {{"x", "1"}, {"y", "1"}}) ==
@@ -50,8 +50,9 @@ BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
 BOOST_AUTO_TEST_CASE(constraints_that_leave_nothing_are_one_sentence) {
     auto e = family();
     e.constraints["plain"] = {whole_multiples()};
-    BOOST_TEST(refusal(e, {{"x", "3,5"}, {"y", "2,4"}}) ==
-               "no point is left: 'where x % y == 0' leaves out all 4; --axis NAME=VALUES gives an axis other values");
+    BOOST_TEST(
+        refusal(e, {{"x", "3,5"}, {"y", "2,4"}}) ==
+        "no points left: 'where x % y == 0' excludes all 4 points; --axis NAME=VALUES gives an axis other values");
 }
 
 BOOST_AUTO_TEST_CASE(the_candidates_of_every_family_are_legal_and_hold_its_default) {

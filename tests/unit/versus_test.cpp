@@ -164,8 +164,9 @@ BOOST_AUTO_TEST_CASE(a_table_that_says_something_else_than_the_verdict_is_explai
         app::print_pairs(out, {pair, pair}, false);
         return out.str();
     };
-    BOOST_TEST(page(1.09).find("in the table left takes 1.09 times as long as right; the table is of one process") !=
-               std::string::npos);
+    BOOST_TEST(
+        page(1.09).find("in the table left takes 1.09 times as long as right; the table comes from one process") !=
+        std::string::npos);
     BOOST_TEST(page(1.01).find("in the table") == std::string::npos);  // each known within 0.5 %
 }
 

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named
     const auto e = explanation(wide);
     BOOST_CHECK(e.limit == Limit::unsteady);
     BOOST_TEST(!e.limiter());
-    BOOST_TEST(report::limit_sentence(e, *wide.time) == "not told: its time is known within 18 % only");
+    BOOST_TEST(report::limit_sentence(e, *wide.time) == "not named: its time is known only within 18 %");
     BOOST_TEST(explain::limit_in_a_word(wide, profile()) == "-");
     BOOST_TEST(nlohmann::json::parse(report::explanation_json(wide, e))["limit"] == "unsteady");
     BOOST_CHECK(explanation(spreading(9e-3, 11e-3)).limit == Limit::unsteady);       // to either side
@@ -85,8 +85,7 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     const auto e = explanation(record(1.6e-6, work));
     BOOST_TEST(limiter(e) == "launch");
     BOOST_TEST(e.follower()->id == "arithmetic");
-    BOOST_TEST(said(record(1.6e-6, work)) ==
-               "limited by launch and, not at the same time, float arithmetic: 62 % and 31 % of the time");
+    BOOST_TEST(said(record(1.6e-6, work)) == "limited by launch plus float arithmetic: 62 % and 31 % of the time");
     BOOST_TEST(explain::limit_in_a_word(record(1.6e-6, work), profile()) == "launch+float");
     const auto text = report::explanation_text(record(1.6e-6, work), e, {});
     BOOST_TEST(

@@ -41,7 +41,7 @@ def read(paths):
                         raise ValueError("its status, point or device is not one of a record")
                     records.append(record)
                 except (ValueError, TypeError, KeyError) as fault:
-                    print(f"cllab_export: {path}:{number}: this is not a record ({fault}); the line is left out", file=sys.stderr)
+                    print(f"cllab_export: {path}:{number}: this is not a record ({fault}); the line is skipped", file=sys.stderr)
     return records
 
 

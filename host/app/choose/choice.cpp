@@ -38,12 +38,12 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         const auto found = std::filesystem::status(path, ignored);
         if (std::filesystem::is_directory(found))
             throw Error(Blame::usage, "'", path, "' is a folder; `cllab ", command,
-                        "` takes names of kernels, as `cllab list` has them, and files");
+                        "` takes files and names of kernels (`cllab list`)");
         if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
             throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
         if (std::filesystem::exists(found))
             throw Error(Blame::usage, "file '", path,
-                        "' is no kernel file by its name, which ends in .cl, .ocl, .spv, .ptx or as that of another "
+                        "' is not a kernel file; its name must end in .cl, .ocl, .spv, .ptx or like another "
                         "program binary");
     }
     // No kernel's name has these.
@@ -63,7 +63,7 @@ namespace {
 void check_for_families(const CellOptions& invocation) {
     const auto refuse = [](const std::string& option) {
         throw Error(Blame::usage, "option '--", option,
-                    "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+                    "' applies to kernel files, as in `cllab run my.cl`; no pattern names one");
     };
     for (const auto& [option, value] : invocation.statements)
         if (option != "tolerance") refuse(option);
@@ -222,7 +222,7 @@ void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
             say_guess(block);
             throw Error(Blame::usage, block.open.front().second);
         }
-        for (const auto& [kernel, sentence] : block.open) left_out.push_back(sentence + "; it is left out");
+        for (const auto& [kernel, sentence] : block.open) left_out.push_back(sentence + "; cllab skips it");
         std::erase_if(wanted, [&](const auto& one) { return one.file == file; });
         for (const auto& name : others) wanted.push_back({file, name, name});
     }
@@ -277,7 +277,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
 
 void Choice::say_defaults(double left_out) const {
     if (!own()) return;
-    if (left_out > 0) say("lines 'where' leave out " + format_exact(left_out) + " cell(s)");
+    if (left_out > 0) say(format_exact(left_out) + " cell(s) skipped by 'where' lines");
     for (const auto& one : own_) {
         if (one->guessed.empty())  // a guess says all that was taken
             for (const auto& note : one->files.notes()) say(note);

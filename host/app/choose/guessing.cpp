@@ -177,7 +177,7 @@ std::vector<GuessedKernel> guess_in_child(const Task& task, std::string& why) {
     std::vector<GuessedKernel> out;
     try {
         const auto lines = in_child([&](const HandOver& hand_over) { guess_here(task, hand_over); },
-                                    "while cllab guessed what a kernel file leaves out", patience, patience);
+                                    "while cllab guessed missing lines of a kernel file", patience, patience);
         for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<GuessedKernel>());
     } catch (const run::Interrupted&) {
         throw;
@@ -213,10 +213,9 @@ std::string question(const std::string& path, const std::string& kernel, const G
     for (const auto& [name, text] : guess.advised)
         for (const auto& line : split("arg " + name + " = " + text, '\n'))
             if (!text.empty()) lines.push_back("'" + line + "'");
-    return "what kernel '" + kernel + "' of '" + path + "' needs for " + join(guess.open, ", ") +
+    return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") +
            " cannot be guessed; add lines such as " +
-           (lines.empty() ? "'arg NAME = rand:1024' (`cllab help data`)" : join(lines, ", ")) +
-           " to the guessed ones above";
+           (lines.empty() ? "'arg NAME = rand:1024' (`cllab help data`)" : join(lines, ", ")) + " to the guessed block";
 }
 
 /// All that is known of a kernel, said or guessed.
@@ -240,9 +239,9 @@ Known known_of(const Stated& stated, const GuessedKernel* guess) {
 void require_alike(const Known& one, const Known& other) {
     if (one.stated.is_enough && other.stated.is_enough) return;  // their user wants it so
     const auto refuse = [&](const std::string& what) {
-        throw Error(Blame::usage, "--vs compares kernels on the same data, and what is guessed for '",
-                    one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differs: ", what,
-                    "; say it in a block: --print-block prints the guesses");
+        throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
+                    one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differ: ", what,
+                    "; write the right one into a block (--print-block prints the guesses)");
     };
     for (const auto& [name, text] : one.arguments)
         if (const auto same = other.arguments.find(name); same != other.arguments.end() && same->second != text)

@@ -145,7 +145,7 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     const auto other = choice.select({invocation.versus});
     const bool same = selected.front().id == other.front().id;
     if (other.size() != 1 || same)
-        throw Error(Blame::usage, "--vs names one variant: the patterns select ",
+        throw Error(Blame::usage, "--vs names one variant that the patterns do not select; they select ",
                     selected.size() == 1 ? cllab::quoted(selected.front().id) : number, ", and --vs selects ",
                     same ? "the same one" : std::to_string(other.size()));
     selected.push_back(other.front());

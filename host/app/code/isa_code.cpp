@@ -42,7 +42,7 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
     if (kind == inspect::Kind::unknown)
         throw Error(Blame::usage, "program file '", path,
-                    "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
+                    "' is not a known program binary: PTX, cubin, AMD or Intel code, "
                     "PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
@@ -186,7 +186,8 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     const Events events{.done = [&](std::size_t, std::size_t index, const model::Record& record) {
         // Its text is read from the dump.
         if (record.status == model::Status::ok && record.dump.empty())
-            throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
+            throw Error(Blame::environment,
+                        record.warnings.empty() ? "the kernel left no dump" : record.warnings.back());
         const std::string label = index < cells.size() ? cells[index].label : std::string{};
         codes.push_back(code_of(record, label));
         records.push_back(record);

@@ -115,7 +115,8 @@ int run_capture(const CaptureOptions& asked) {
     for (const auto& [name, off] : {std::pair("PYOPENCL_NO_CACHE", "1"), std::pair("OPENCV_OPENCL_CACHE_ENABLE", "0")})
         if (!asked.kernels.empty()) ::setenv(name, off, 0);
     const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);
-    if (program.signal) say(concat("the program was ended by signal ", program.signal, "; what it did before is here"));
+    if (program.signal)
+        say(concat("the program was ended by signal ", program.signal, "; the report covers what it did before"));
     const auto launches = capture::rows_on(*board, "kernel"), others = capture::rows_on(*board, "what");
     const auto files = said_on(*board, "file"), notes = said_on(*board, "note");
     if (auto* json = outputs.json()) {
@@ -152,7 +153,7 @@ Rows<CaptureOptions> capture_rows() {
 void check(CaptureOptions& asked) {
     refuse_patterns(asked, "the program stands behind --, as in cllab capture -- python3 app.py");
     if (asked.passed_on.empty())
-        throw Error(Blame::usage, "`cllab capture` takes a program behind --, as in cllab capture -- python3 app.py");
+        throw Error(Blame::usage, "`cllab capture` takes a program after --, as in cllab capture -- python3 app.py");
     if (asked.kernels.empty() != asked.folder.empty())
         throw Error(Blame::usage, "--kernel and --output go together: cllab capture -k 'scan*' -o scan -- PROGRAM");
     if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder) && !fs::is_empty(asked.folder))

@@ -74,7 +74,7 @@ int run_count(const CountOptions& asked) {
     catch_interrupts();
     choice.say_defaults();
     if (std::ranges::any_of(cells, [](const auto& cell) { return !cell.variant->own; }))
-        say("kernels of families are counted in their form for GPUs; on a CPU most have another one");
+        say("kernels of families are counted in their form for GPUs; most have another form on a CPU");
     outputs.open();
     std::vector<model::Counts> all;
     int status = 0;

@@ -241,7 +241,7 @@ int show_devices(const DevicesOptions& invocation) {
                 continue;
             }
             broken = true;
-            say("the driver '" + icd.string() + "' (" + library + ") is left out: " + trouble +
+            say("the driver '" + icd.string() + "' (" + library + ") is skipped: " + trouble +
                 "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;

@@ -273,8 +273,8 @@ int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
         const auto file = binary_named(pattern);
         if (!file) refuse_file(pattern, invocation.command);
         if (!file)
-            throw Error(Blame::usage, "program files and patterns cannot stand in one command; found '" + pattern +
-                                          "' beside a file");
+            throw Error(Blame::usage,
+                        "program files and patterns cannot run in one command; found '" + pattern + "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
     if (!invocation.targets.empty() || !invocation.devices.empty())
@@ -338,21 +338,22 @@ int run_isa(const IsaOptions& asked) {
 void check_isa(IsaOptions& options) {
     const bool gates = !options.save.empty() || !options.against.empty() || !options.expect.empty();
     if (!options.versus.empty() && (gates || !options.json.empty() || !options.compilers.empty()))
-        throw Error(Blame::usage, "`cllab isa` takes --vs without --save, --against, --expect, --json and --compiler");
+        throw Error(Blame::usage, "`cllab isa`: --vs excludes --save, --against, --expect, --json and --compiler");
     if (!options.compilers.empty() && !options.devices.empty())
-        throw Error(Blame::usage, "`cllab isa` takes --compiler with --target; a device's driver has its own compiler");
+        throw Error(Blame::usage,
+                    "`cllab isa`: --compiler needs --target, because a device's driver has its own compiler");
     if (!options.allow.empty() && options.against.empty())
-        throw Error(Blame::usage, "`cllab isa` takes --allow with --against");
+        throw Error(Blame::usage, "`cllab isa`: --allow needs --against");
     if (options.against.empty() && options.expect.empty() &&
         (!options.sarif.empty() || !options.junit.empty() || !options.markdown.empty()))
-        throw Error(Blame::usage, "`cllab isa` takes --sarif, --junit and --markdown with --against or --expect");
+        throw Error(Blame::usage, "`cllab isa`: --sarif, --junit and --markdown need --against or --expect");
     if (!options.targets.empty() && !options.devices.empty())
         throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (options.source && (!options.targets.empty() || options.summary || !options.versus.empty()))
-        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
+        throw Error(Blame::usage, "`cllab isa`: --source excludes --target, --summary and --vs");
     if (options.live && (options.targets.size() > 1 || !options.versus.empty()))
-        throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs");
+        throw Error(Blame::usage, "`cllab isa`: --live takes at most one --target, and excludes --vs");
     if (!options.list_targets)
         need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }

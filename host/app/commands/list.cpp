@@ -107,8 +107,8 @@ int describe(const ListOptions& invocation) {
         results() << report::fit(out.str(), page_width());
         return 0;
     }
-    throw Error(Blame::usage, "there is no family and no variant '" + wanted + "'; " +
-                                  did_you_mean(wanted, known, "`cllab list` has them"));
+    throw Error(Blame::usage,
+                "there is no family or variant '" + wanted + "'; " + did_you_mean(wanted, known, "see `cllab list`"));
 }
 
 void check_list(ListOptions&) {}

@@ -35,7 +35,7 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     }
     for (const auto& trouble : out.troubles()) say(trouble);
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)
-        say(std::to_string(more) + " more lines are left out");
+        say(std::to_string(more) + " more lines are skipped");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
     if (out.records().empty())
         throw Error(Blame::usage,

@@ -76,19 +76,21 @@ void write_block(const GuessedBlock& block) {
     const auto path = block.path();
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
-        throw Error(Blame::usage, "'" + path + "' exists, and --write-block overwrites no file; --print-block prints");
+        throw Error(Blame::usage,
+                    "'" + path + "' exists, and --write-block never overwrites a file; use --print-block");
     std::ofstream out(path, std::ios::binary);
     out << "# guessed " << printable(block.how) << '\n' << block.text;
     out.close();
     if (!out) throw Error(Blame::environment, "'" + path + "' cannot be written");
-    say("the guessed block is in " + path);
+    say("wrote the guessed block to " + path);
 }
 
 /// --print-block and --write-block: what is guessed, printed or written beside the kernel file, without a run.
 int show_block(const RunOptions& options) {
     const Choice choice(options);
-    if (!choice.own()) throw Error(Blame::usage, "a block is guessed for kernel files, as in `cllab run my.cl`");
-    if (choice.guessed().empty()) say("nothing is guessed: the file and the command line say all that a launch needs");
+    if (!choice.own())
+        throw Error(Blame::usage, "--print-block and --write-block apply to kernel files, as in `cllab run my.cl`");
+    if (choice.guessed().empty()) say("no guesses: the file and the command line give everything that a launch needs");
     for (const auto& block : choice.guessed()) {
         if (options.write_block)
             write_block(block);

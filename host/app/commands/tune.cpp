@@ -460,7 +460,7 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
     auto rules = rules_for(others.size());
     rules.verdict_suffices = true;
     versus.run(options_.comparison_seconds, rules, [&](const model::Comparison& so_far) {
-        say_doing(fmt::format("{}: {} against {} other{}, {} arrangements", variant_.id, name(left), others.size(),
+        say_doing(fmt::format("{}: {} against {} other{}, {} replicates", variant_.id, name(left), others.size(),
                               others.size() == 1 ? "" : "s", so_far.judgement.ratio.n));
     });
     say_doing("");

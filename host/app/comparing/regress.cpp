@@ -342,11 +342,10 @@ private:
             if (out.change != CellChange::undecided) continue;
             out.lean = lean_of(item);
             if (out.lean != model::Lean::none && out.reason.empty())
-                out.reason =
-                    out.lean == model::Lean::all_slower
-                        ? "too few arrangements for a verdict, and each of their ratios is beyond the threshold"
-                        : "no verdict, and the middle of the ratios is beyond the threshold; more time "
-                          "(--max-time) may decide";
+                out.reason = out.lean == model::Lean::all_slower
+                                 ? "too few replicates for a verdict, and each of their ratios is beyond the threshold"
+                                 : "no verdict, and the middle of the ratios is beyond the threshold; more time "
+                                   "(--max-time) may decide";
         }
     }
 

@@ -114,7 +114,7 @@ private:
         throw Error(Blame::environment,
                     "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
                         (named ? "; --device names another platform or type"
-                               : ", which is not here; --device D names another device of the same platform"));
+                               : ", which is absent; --device D names another device of the same platform"));
     }
 
     /// A pattern is a glob over cells, a family, a kernel file, or kernels of one. `source`: where the text is from;
@@ -193,7 +193,7 @@ private:
             auto& item = item_of(record.id, record.point, record.device);
             item.before.push_back(&record);
             item.out.change = CellChange::incomparable;
-            item.out.reason = "its device '" + record.device.name + "' of " + record.device.platform + " is not here";
+            item.out.reason = "its device '" + record.device.name + "' of " + record.device.platform + " is absent";
         }
     }
 

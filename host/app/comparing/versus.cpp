@@ -80,11 +80,11 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
         const bool is_left = i == 0 || i == all_.size() + 1;
         failure_ = {record.status, is_left, failed ? record.reason : std::string(model::sentence_of(*changed))};
         say(record.id + (failed ? std::string(" is ") + model::name(record.status) : " gives other results") +
-            " in one of the arrangements: " + failure_->reason);
+            " in one of the replicates: " + failure_->reason);
         return false;
     }
     const bool timed = std::ranges::all_of(records, [](const auto& r) { return r.time.has_value(); });
-    say(timed ? "" : "an arrangement has no samples");
+    say(timed ? "" : "a replicate has no samples");
     return timed;
 }
 
@@ -220,8 +220,8 @@ std::string table_differs(const Pair& pair) {
     const auto &left = *pair.left.time, &right = *pair.right.time;
     if (left.high / right.low >= ratio.low && left.low / right.high <= ratio.high) return {};
     return fmt::format(
-        "  in the table {} takes {:.3g} times as long as {}; the table is of one process and one placement of the "
-        "buffers, the verdict of {}\n",
+        "  in the table {} takes {:.3g} times as long as {}; the table comes from one process and one placement of "
+        "the buffers, the verdict from {}\n",
         pair.comparison->left, left.median / right.median, pair.comparison->right, ratio.n);
 }
 

@@ -45,8 +45,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
     if (!hash.empty() && cell) {
         const auto text = run::kernel_source(*cell->experiment, *cell->variant, cl_dir_).text;
         if (sha256_hex(text) != hash) {
-            say("the text of " + record.id +
-                " has changed since it was built, so its record is left out of the baseline");
+            say("the text of " + record.id + " has changed since it was built, so the baseline omits its record");
             return;
         }
         cllab::write_file(text_path(folder_, hash), inspect::as_bytes(text));

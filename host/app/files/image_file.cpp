@@ -64,7 +64,7 @@ std::string read_file(const fs::path& path) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
         // A pipe may have no end.
         if (!is_image(bytes))
-            refuse(path, "is no PNG, PGM or PPM; ImageMagick makes one of other formats (`convert FILE new.png`)");
+            refuse(path, "is not PNG, PGM or PPM; ImageMagick converts other formats (`convert FILE new.png`)");
         if (bytes.size() > run::host_memory_bytes())
             refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
     }
@@ -128,8 +128,7 @@ private:
         const auto first = at_;
         for (; at_ < bytes_.size() && bytes_[at_] >= '0' && bytes_[at_] <= '9'; ++at_)
             value = std::min<std::uint64_t>(value * 10 + static_cast<std::uint64_t>(bytes_[at_] - '0'), 4'000'000'000);
-        if (at_ == first)
-            refuse(path_, std::string("is a damaged PGM or PPM: no number where its ") + what + " should stand");
+        if (at_ == first) refuse(path_, std::string("is a damaged PGM or PPM: its ") + what + " is not a number");
         return in_range(value);
     }
 

@@ -70,7 +70,7 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
 void require_same(const char* what, const std::string& found, const std::string& expected) {
     if (found != expected)
         unusable(std::string("is of the ") + what + " '" + excerpt(found) + "', and the " + what + " here is '" +
-                 expected + "'; `cllab profile` makes it anew");
+                 expected + "'; `cllab profile` measures it again");
 }
 
 /// The profile, of this build's schema.
@@ -84,7 +84,7 @@ json parsed(const std::string& text) {
     if (!profile.is_object()) unusable("is damaged: it is not a JSON object");
     if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
         unusable("has schema " + (schema == profile.end() ? std::string("none") : excerpt(json_text(*schema))) +
-                 "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` makes it anew");
+                 "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` measures it again");
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
     return profile;
 }
@@ -137,7 +137,7 @@ model::Limits limits_from(const std::string& text) {
             if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
     auto out = limits_of(profile, device);
     if (device.compute_units == 0 && !out.find("fma.units"))
-        unusable("does not say how many compute units the device has; `cllab profile` makes it anew");
+        unusable("does not say how many compute units the device has; `cllab profile` measures it again");
     return out;
 }
 

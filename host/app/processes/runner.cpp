@@ -158,7 +158,7 @@ device::Session& LocalDevices::open(const std::string& selector) {
             if (keeps_programs_ && device::KnownPrograms::pay(session.facts())) session.programs().keep();
             return session;
         }
-    throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+    throw Error(Blame::environment, "device " + selector + " was listed a moment ago and is no longer available");
 }
 
 void LocalDevices::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
@@ -263,7 +263,7 @@ void Watchdog::end_process() {
         say(record.id + " on '" + record.device.name + "' shows " + record.reason +
             ", and cllab cannot stop a driver from inside; `cllab run --isolate` continues with the next cell");
     } else {
-        say(doing_ + " nothing happened for " + format_significant(limit(), 3) + " s");
+        say(doing_ + " no progress for " + format_significant(limit(), 3) + " s");
     }
     EndWitness::dismiss();
     std::fflush(stderr);

@@ -61,8 +61,7 @@ struct Said {
         const auto at = text.find("OCLGRIND FATAL ERROR");
         if (at != std::string::npos) {
             const auto lines = split(text.substr(at), '\n');
-            return "the simulator gave up: " +
-                   (lines.size() > 1 ? trim(lines[1]) : "for a reason that it does not say");
+            return "the simulator gave up: " + (lines.size() > 1 ? trim(lines[1]) : "without a reason");
         }
         const auto loading = cllab::read_file(errors).value_or("");
         const auto failed = loading.find("Loading Oclgrind plugin failed");
@@ -144,7 +143,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
         out.status = status;
         out.trouble = why;
     };
-    if (heard.silent) return fail(Status::timed_out, "the simulator stood still and was ended");
+    if (heard.silent) return fail(Status::timed_out, "the simulator made no progress and was ended");
     if (heard.has_no_time_left()) {
         if (!out.launches.empty()) return;  // groups that were done when the budget ended
         out.too_long = true;
@@ -161,7 +160,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     }
     if (!out.launches.empty()) return;
     const auto fatal = said.fatal();
-    fail(Status::launch_failed, fatal.empty() ? "the simulator ran no kernel of it" : fatal);
+    fail(Status::launch_failed, fatal.empty() ? "the simulator ran none of its kernels" : fatal);
 }
 
 /// What is said of all launches of the operation.
@@ -305,7 +304,7 @@ fs::path find_plugin() {
     if (!given) return own_library("cllab-count-plugin.so");
     std::error_code ignored;
     if (fs::is_regular_file(given, ignored)) return given;
-    throw Error(Blame::environment, "there is no plugin '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN)");
+    throw Error(Blame::environment, "no plugin at '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN)");
 }
 
 }  // namespace
@@ -318,7 +317,7 @@ Oclgrind find_oclgrind(const std::string& for_what, bool needs_plugin) {
     if (needs_plugin && out.plugin.empty())
         throw Error(Blame::environment,
                     "this cllab was built without the plugin that counts; on Debian: apt-get install liboclgrind-dev "
-                    "llvm-14-dev, then build it again");
+                    "llvm-14-dev, then rebuild cllab");
     return out;
 }
 

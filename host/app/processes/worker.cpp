@@ -222,7 +222,7 @@ std::vector<std::string> in_child(const std::function<void(const HandOver&)>& wo
         if (event == Worker::Event::ended) throw DeviceLost(doing + " " + death(worker.reap()));
         if (event == Worker::Event::silent) {
             if (interrupted()) throw run::Interrupted{};
-            throw DeviceLost(doing + " nothing happened for " + format_significant(limit, 3) + " s");
+            throw DeviceLost(doing + " no progress for " + format_significant(limit, 3) + " s");
         }
         const auto message = parse_json<Message>(line);
         rethrow(message);

@@ -137,17 +137,17 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     if (wanted.empty()) {
         std::erase_if(found, [&](const auto& d) { return !d.is_cpu() || d.implementation == device.implementation; });
         if (found.empty())
-            throw Error(Blame::environment, "--check needs another implementation than that of " +
+            throw Error(Blame::environment, "--check needs a second implementation beside that of " +
                                                 cllab::quoted(device.name) +
-                                                ", and no other one of a CPU is here; on Debian: apt-get install "
-                                                "oclgrind");
+                                                ", and no other one for CPUs is installed; on Debian: apt-get "
+                                                "install oclgrind");
     } else if (found.size() != 1) {
         throw Error(Blame::usage,
                     "--check takes one device; 'device=" + wanted + "' selects " + std::to_string(found.size()));
     }
     if (found.front().selector == device.selector)
-        throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the device that is checked, " +
-                                      cllab::quoted(device.name) + "; `cllab devices` shows what else is here");
+        throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the checked device itself, " +
+                                      cllab::quoted(device.name) + "; `cllab devices` lists the others");
     return {found.front().selector, found.front().name, std::nullopt, known_answers(options.dumps, found.front())};
 }
 
@@ -190,8 +190,8 @@ public:
             out.device = other_.name + seen.at();
         else if (seen.results == Kind::differs)
             out.sentence = cllab::quoted(device_.name) + " and " + cllab::quoted(other_.name) +
-                           " leave different results" + seen.at() + ": " + seen.about +
-                           "; nothing says which of the two is right unless a reference does" +
+                           " give different results" + seen.at() + ": " + seen.about +
+                           "; only a reference can tell which of the two is right" +
                            errors_of_functions(known_answers(options_.dumps, device_), other_.known,
                                                names_in(seen.cell.variant->own ? seen.cell.variant->own->text : "")) +
                            (found.empty() ? "" : "; " + found);
@@ -398,7 +398,7 @@ int check_oclgrind(const RunOptions& asked) {
     const auto simulator = find_oclgrind("--check oclgrind", false);
     const Choice choice(asked);
     if (!choice.own())
-        throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
+        throw Error(Blame::usage, "--check oclgrind applies to kernel files, as in `cllab run my.cl --check oclgrind`");
     const auto plan = model::make_plan(choice.selected(), asked.axes, model::Points::first);
     catch_interrupts();
     const auto device = in_child_processes(asked.timeout_seconds)->devices(asked.devices).front();

@@ -94,7 +94,7 @@ private:
 
     void ask_others() {
         if (plan_.options.reference_command.empty() && plan_.options.check.empty()) return;
-        say_doing("asking others for the results");
+        say_doing("getting results from other implementations");
         ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
                               plan_.request.settings.measure);
         if (!plan_.options.check.empty()) cross_check(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
@@ -117,7 +117,7 @@ private:
 
     void lose(const model::Device& device, const std::string& why) {
         say_doing("");
-        say(why + "; the other devices go on");
+        say(why + "; the other devices continue");
         lost_.push_back({run::device_info(device), why});
     }
 
@@ -292,7 +292,7 @@ int carry_out(RunPlan plan, Runner& runner, RunListener& listener) {
 int run_cells(const RunOptions& asked) {
     RunPlan plan(asked);
     if (!asked.check.empty() && !plan.choice.own())
-        throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");
+        throw Error(Blame::usage, "--check applies to kernel files, as in `cllab run my.cl --check`");
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
     RunListener nobody;

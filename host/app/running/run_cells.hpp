@@ -34,7 +34,7 @@ struct ComparisonEnded {
     std::string why;
 };
 
-/// Who takes part in a run from outside. Each function does nothing.
+/// Callbacks of a run. By default each does nothing.
 class RunListener {
 public:
     virtual ~RunListener() = default;

@@ -204,7 +204,7 @@ void write_pictures(OutputFile* svg, OutputFile* png, const Page& page) {
 void require_page(std::size_t records) {
     if (records > most_cells)
         throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " +
-                                      std::to_string(records) + ", so leave --html out or give fewer files");
+                                      std::to_string(records) + "; omit --html or give fewer files");
 }
 
 fs::path require_rasterizer() {

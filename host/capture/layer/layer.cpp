@@ -204,7 +204,7 @@ constexpr auto note_extension = [](const void*, const auto& of) {
     for (const auto* unseen : {"clSetKernelArgMemPointerINTEL", "clSetKernelArgDevicePointerEXT",
                                "clCreateCommandBufferKHR", "clEnqueueNDCountKernelINTEL"})
         if (name == unseen)
-            note("the program asked for " + name + ", whose use is not seen: it is no call of the OpenCL core");
+            note("the program asked for " + name + "; calls of it are not seen, because it is not in the OpenCL core");
 };
 
 }  // namespace

@@ -127,7 +127,7 @@ namespace fit {
 
 /// An effect below 1 % is not told from nothing, however small the residual happens to be.
 inline constexpr double least_effect = 0.01;
-/// Residuals below 0.1 % are the timer's, not the model's: they decide between no two models.
+/// Residuals below 0.1 % come from the timer, not from the model, so they cannot distinguish two models.
 inline constexpr double residual_floor = 0.001;
 
 /// The finite pairs (also positive, if asked), sorted by x.

@@ -190,8 +190,8 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
         return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) +
                       " units explain the steps equally well");
     if (stairs->period.value < device.compute_units)
-        return refuse(concat("the steps show ", text_of(stairs->period.value), ", and the driver reports ",
-                             device.compute_units, ": the others had other work, or this process may not use them"));
+        return refuse(concat("the steps show ", text_of(stairs->period.value), ", but the driver reports ",
+                             device.compute_units, ": the others had other work, or are closed to this process"));
     out.push_back(figure("units", "compute units", "", stairs->period,
                          "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
                              ", at least " + percent(agreement) + " of the samples agree"));

@@ -47,7 +47,7 @@ std::string doubt(const Knee& knee, const Chases& chases,
                   const std::vector<std::pair<const Curve*, const char*>>& others) {
     if (knee.gradual())
         return "the time rises gradually from " + bytes_text(knee.at.low) + " to " + bytes_text(knee.at.high) +
-               ", as it does where pages lie badly in the level or others use it";
+               ", which unlucky page placement or other programs in the level cause";
     for (const auto& [curve, what] : others) {
         if (!curve || curve == chases.main) continue;
         const auto other = read(*curve);
@@ -207,7 +207,7 @@ private:
         const auto [least, most] = std::ranges::minmax_element(times);
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
-                          format_seconds(*most) + ": others use the memory");
+                          format_seconds(*most) + ": other programs use the memory");
         add("memory.latency", "memory latency", "s", {summarise(times).median, *least, *most},
             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
                 pages + "TLB misses are included");
@@ -232,7 +232,7 @@ private:
             return latency(id, name, p);
         }
         hold(id + ".latency", name + " latency",
-             "no footprints in it agree: others use the level, or pages lie badly in it");
+             "no footprints in it agree: other programs use the level, or pages are placed unluckily");
     }
 
     void level_size(const std::string& id, const std::string& name, double below, double size_here) {
@@ -294,7 +294,7 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
     if (high > 1.5 * low)
         return withheld(id, title,
                         "regions in it are moved at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") +
-                            ": others use the level");
+                            ": other programs use the level");
     return {id, title, "B/s", quantile(rate, 0.5), low, high, how};
 }
 

@@ -33,7 +33,7 @@ inline std::optional<Tile> nvidia_tile(const Device& device, const std::string& 
 /// NVIDIA's PTX ISA: wgmma of sm_90, by four warps, with factors in local memory.
 inline Tile wgmma_tile(const Device& device, const std::string& type) {
     if (device.implementation != Implementation::nvidia || device.compute_capability != 90 || type == "f64")
-        throw Unsupported("wgmma is an instruction of NVIDIA's sm_90 alone, and not for f64");
+        throw Unsupported("only NVIDIA's sm_90 has the instruction wgmma, and not for f64");
     return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
 }
 

@@ -1,5 +1,5 @@
-// What NVIDIA's formats say of a kernel: the text that `ptxas --verbose` (and the driver with -cl-nv-verbose) prints,
-// the register counts inside a cubin, and what one kernel of a PTX program consists of.
+// Facts about a kernel from NVIDIA's formats: the output of `ptxas --verbose` (and of the driver with -cl-nv-verbose),
+// register counts in a cubin, and the parts of a PTX program that belong to one kernel.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ Plan plan_in(const std::string& folder) {
                 argument.value.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
             plan.arguments.push_back(argument);
         } else
-            throw std::runtime_error("line '" + line + "' of launch.txt is none that is known");
+            throw std::runtime_error("line '" + line + "' of launch.txt is unknown");
         if (words.fail()) throw std::runtime_error("line '" + line + "' of launch.txt lacks a value");
     }
     return plan;

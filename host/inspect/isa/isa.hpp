@@ -144,7 +144,7 @@ struct OfflineCompiler {
     const char *vendor, *driver;  ///< as a device has them
     model::Implementation implementation;
     std::uint64_t local_bytes;
-    /// Every processor the lab knows, each with what this machine can make of it.
+    /// All known processors, each with what this machine can produce for it.
     std::vector<OfflineTarget> (*targets)();
     /// What Experiment::setup and the LAB_* defines need to know of one; the rest of `device` is filled in already.
     void (*describe)(model::Device& device, const std::string& target, const std::vector<std::string>& options,

@@ -106,7 +106,7 @@ ChosenCompiler chosen(const std::string& word) {
             throw Error(Blame::environment, "compiler '", word, "' is not on PATH; there are ",
                         here().empty() ? "none" : join(here(), ", "));
     } else if (word != "amd_comgr") {
-        throw Error(Blame::usage, "there is no compiler '", word,
+        throw Error(Blame::usage, "no compiler '", word,
                     "'; --compiler takes clang-N, amd_comgr, the path of a clang, zig or ptxas, and a folder with one");
     }
     if (out.clang.filename() == "zig") out.words = {"clang"};
@@ -120,8 +120,8 @@ std::vector<ChosenCompiler> chosen_compilers(const std::string& list) {
     for (const auto& word : list == "all" ? here() : split(list, ',')) {
         out.push_back(chosen(word));
         if (std::ranges::count(out, out.back().name, &ChosenCompiler::name) > 1)
-            throw Error(Blame::usage, "two compilers of --compiler are called '", out.back().name,
-                        "'; results are told apart by that name");
+            throw Error(Blame::usage, "two compilers of --compiler have the name '", out.back().name,
+                        "'; the names must differ");
     }
     if (out.empty()) throw Error(Blame::environment, "there is no clang-N on PATH (--compiler all)");
     return out;

@@ -131,7 +131,7 @@ struct Action : Handle<amd_comgr_action_info_t> {
         check(COMGR(create_action_info)(&raw), "create_action_info");
         const auto name = "amdgcn-amd-amdhsa--" + processor;
         if (COMGR(action_info_set_isa_name)(raw, name.c_str()) != AMD_COMGR_STATUS_SUCCESS)
-            throw Error(Blame::usage, "amd_comgr knows no processor '", processor, "'");
+            throw Error(Blame::usage, "amd_comgr does not know processor '", processor, "'");
     }
     void language(bool version2) {
         check(COMGR(action_info_set_language)(raw,

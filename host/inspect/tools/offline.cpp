@@ -130,7 +130,8 @@ private:
         made.options.ptxas = by_.ptxas;
         // The compiler may have been asked for something else, and done it.
         const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
-        if (made.ok && !is_code) made.log += "error: no code came out; build options: " + join(options, " ") + "\n";
+        if (made.ok && !is_code)
+            made.log += "error: the compiler produced no code; build options: " + join(options, " ") + "\n";
         made.ok = made.ok && is_code;
         if (!made.ok) made.log = refusal_of(undefined_in(made.log), text) + made.log;
         return made;
@@ -204,10 +205,10 @@ void require_offline(const std::string& target, const ChosenCompiler& by) {
     const auto found = find_target(target);
     const bool own = found.set.offline->implementation == model::Implementation::intel_gpu;
     if (own && !by.clang.empty())
-        throw Error(Blame::environment, "no code can be made for ", target, " by ", by.name, ": ocloc alone makes it");
+        throw Error(Blame::environment, "cannot make code for ", target, " by ", by.name, ": only ocloc can");
     // A chosen clang says itself what it lacks.
     if (!found.target.available() && by.clang.empty())
-        throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
+        throw Error(Blame::environment, "cannot make code for " + target + " here: " + found.target.missing);
 }
 
 std::string missing_of(const std::string& target) {
@@ -312,10 +313,10 @@ OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::strin
         if (const auto undefined = found.set.offline->undefined)
             judge(build, undefined(as_bytes(build.binary), entry), text);
         if (!build.ok)
-            build.log += "error: no code of kernel '" + entry + "' came out; build options: " + options + "\n";
+            build.log += "error: no code of kernel '" + entry + "' was produced; build options: " + options + "\n";
     } else if (build.log.empty()) {
         build.log = "error: the code has no kernel '" + entry +
-                    "': an #if of the text leaves it out, or a macro gives it " +
+                    "': an #if of the text excludes it, or a macro gives it " +
                     "another name; build options: " + options + "\n";
     }
     return build;

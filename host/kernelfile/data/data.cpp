@@ -169,7 +169,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {
     const auto damaged = [&](const std::string& why) { refuse(place, "'", name, "' is not a valid .npy file: ", why); };
     const auto byte = [&](std::size_t i) { return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0; };
-    if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it does not begin like one");
+    if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it lacks the magic bytes");
     const auto version = byte(6);
     if (version < 1 || version > 3) damaged("its version is " + std::to_string(version) + "; 1, 2 and 3 are known");
     const std::size_t start = version == 1 ? 10 : 12;
@@ -210,7 +210,7 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)
         damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " +
-                out.type + " needs another number");
+                out.type + " needs another size");
     out.data = model::Bytes(file.begin() + start + length, file.end());
     return out;
 }
@@ -239,7 +239,7 @@ std::optional<std::pair<std::string, std::string>> file_of_reference(const Place
 
 model::PixelFormat image_format(const std::string& name, const Place& place) {
     if (const auto found = model::pixel_format(name)) return *found;
-    refuse(place, cllab::quoted(name), " is no format of images; a format is ", model::pixel_formats);
+    refuse(place, cllab::quoted(name), " is not an image format; a format is ", model::pixel_formats);
 }
 
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
@@ -264,8 +264,8 @@ model::SharedBytes read_elements(const std::filesystem::path& path, const Place&
     if (element.lanes > 1 && bytes.size() % element.lane_bytes == 0)
         bytes.resize((bytes.size() + element.bytes - 1) / element.bytes * element.bytes);
     if (bytes.size() % element.bytes != 0)
-        refuse(place, "'", path.string(), "' has ", bytes.size(), " bytes, no whole number of elements of ",
-               element.bytes, " bytes (", element.name, ")");
+        refuse(place, "'", path.string(), "' has ", bytes.size(),
+               " bytes, which is not a multiple of the element size, ", element.bytes, " bytes (", element.name, ")");
     return std::make_shared<const model::Bytes>(std::move(bytes));
 }
 

@@ -150,7 +150,8 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
             if (type.lanes > 1) return "are vectors";
             return count % static_cast<std::size_t>(drawn.most) == 0
                        ? ""
-                       : "are " + std::to_string(count) + ", no whole number of rows of " + std::to_string(drawn.most);
+                       : "are " + std::to_string(count) + ", not a multiple of the row length " +
+                             std::to_string(drawn.most);
         case Draw::text:
             return type.is_integer() && type.lane_bytes == 1 ? "" : "are no bytes";
         default:

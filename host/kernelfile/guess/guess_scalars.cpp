@@ -138,7 +138,7 @@ std::string KernelGuess::new_axis(unsigned dimension) {
     return axis_named(is_name_taken(name) ? name + "_items" : name);
 }
 
-/// Which of the sized scalars, at these values, ends the items of each dimension.
+/// For each dimension, the scalar that limits its work-items at these values, if any.
 void KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
                                    bool products) {
     auto kept = scalars_;

@@ -373,7 +373,7 @@ model::Proof Ledger::proof(const Question& q) const {
     if (disputed) {
         rungs.push_back("disputed by " + seen.disputed_by);
         warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
-                                           "' leave different results; a line 'reference NAME' says which is right");
+                                           "' give different results; a line 'reference NAME' says which is right");
     } else if (agreed) {
         rungs.push_back(concat("agreement of ", codes.size()));
     }
@@ -386,7 +386,7 @@ model::Proof Ledger::proof(const Question& q) const {
     const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' does";
     if (rungs.empty()) {
         rungs.emplace_back("only itself");
-        std::string why = "every launch gives the same result, but nothing says that it is right";
+        std::string why = "results are repeatable but unverified";
         if (variants.size() > 1 || !q.reference.empty()) why += ", as do variants that have the same code";
         if (!seen.empty_relations.empty()) why += ", nor does a relation of results that are all 0";
         if (std::ranges::any_of(q.relations, [&](const auto& r) { return is_empty(q, seen, r); }) &&
@@ -397,7 +397,7 @@ model::Proof Ledger::proof(const Question& q) const {
     } else if (!open.empty() && !agreed && !disputed) {
         const auto names = join(open, ", ");
         rungs.push_back("only itself (" + names + ")");
-        warn(model::Warning::unproved, "nothing says that " + names + " is right; " + proofs);
+        warn(model::Warning::unproved, names + " is unverified; " + proofs);
     }
     out.checked_by = join(rungs, ", ");
     if (!seen.other_results.empty()) warn(model::Warning::other_results, seen.other_results);

@@ -208,8 +208,8 @@ void check_rows(const RelationLine& line, const model::Setup& setup,
         const auto count = static_cast<std::size_t>(model::bytes_of(*argument)) / elements.at(name).bytes;
         if (i == 0) rows = count / line.arrays[i];
         if (count != rows * line.arrays[i])
-            refuse(line.place, "what comes out in one order has arrays of one length; those of '", line.from.front(),
-                   "' have ", rows, " elements, and '", name, "' has ", count, " in ", line.arrays[i]);
+            refuse(line.place, "arrays in one order must have one length; those of '", line.from.front(), "' have ",
+                   rows, " elements, and '", name, "' has ", count, " in ", line.arrays[i]);
     }
 }
 
@@ -286,7 +286,7 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
             };
             for (const auto& name : line.from) {
                 if (count(name) != count(line.from.front()))
-                    refuse(line.place, "what is permuted alike must have as many elements; '", line.from.front(),
+                    refuse(line.place, "arrays with the same permutation must have one length; '", line.from.front(),
                            "' has ", count(line.from.front()), ", '", name, "' ", count(name));
                 data[name] = permuted(given(setup, name), elements.at(name));
             }

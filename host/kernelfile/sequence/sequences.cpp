@@ -120,7 +120,7 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     const auto& kernel = from.description.kernel_of(item);
     const auto found = std::ranges::find(from.kernels, kernel, &model::KernelSignature::name);
     if (found == from.kernels.end())
-        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which this build has not");
+        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which this build does not contain");
     if (found->parameters.empty())
         refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which has no arguments");
     Description own;
@@ -172,10 +172,10 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
     const bool buffers = before.is_buffer() && parameter.is_buffer();
     if ((!buffers && before.kind != parameter.kind) || before.writes != parameter.writes ||
         before.reads_too != parameter.reads_too || !(before.type == parameter.type))
-        refuse_pair(type_words(before), type_words(parameter), "what kernels share has one type");
+        refuse_pair(type_words(before), type_words(parameter), "kernels can share only a buffer of one type");
     if (spec && known->spec && spec->text != known->spec->text)
         refuse_pair(known->spec->text, spec->text,
-                    "a line 'arg " + name + " = …' behind 'sequence " + line_.name + "' says what it is for all");
+                    "a line 'arg " + name + " = …' after 'sequence " + line_.name + "' sets it for all");
     if (!known->spec) known->spec = spec;
     // A buffer that any of them writes is data that goes in and comes out, or an output.
     if (!parameter.is_const) before.is_const = false;
@@ -197,7 +197,7 @@ void BoundSequence::check_buffers(Joined& joined) const {
         auto &a = find(swap.a, swap.place, "swap").parameter, &b = find(swap.b, swap.place, "swap").parameter;
         if (!(a.type == b.type))
             refuse(swap.place, "'", a.name, "' is ", type_words(a), " and '", b.name, "' is ", type_words(b),
-                   "; buffers of one type can change places");
+                   "; only buffers of the same type can be swapped");
         a.is_const = b.is_const = false;
         a.kind = b.kind = Parameter::Kind::global;
     }
@@ -208,7 +208,7 @@ void BoundSequence::check_buffers(Joined& joined) const {
         if (buffer.parameter.is_const)
             refuse(place, "'reset' names '", name, "', which no kernel of the sequence writes");
         if (buffer.spec && buffer.spec->kind == ArgumentSpec::Kind::output)
-            refuse(place, "'reset' names '", name, "', which is given no data; write e.g. 'arg ", name,
+            refuse(place, "'reset' names '", name, "', which has no data; write e.g. 'arg ", name,
                    " = zero:", buffer.spec->extent.empty() ? "1024" : buffer.spec->extent.front().text(), "'");
     }
 }
@@ -259,7 +259,7 @@ void BoundSequence::check_swaps(const Shape& shape) const {
         const auto a = shape.counts.at(swap.a), b = shape.counts.at(swap.b);
         if (a != b)
             refuse(swap.place, "'", swap.a, "' has ", a, " elements and '", swap.b, "' has ", b,
-                   "; buffers of one length can change places");
+                   "; only buffers of the same length can be swapped");
     }
 }
 
@@ -323,10 +323,9 @@ void parse_kernel(Piece rest, Description& out, Scope*& scope) {
     const bool is_alias = rest.take('=');
     const auto kernel = is_alias ? rest.take_word() : name;
     if (!is_name(name) || !is_name(kernel) || !rest.text.empty())
-        refuse(
-            place,
-            "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias of one in a sequence; the lines behind "
-            "it are about that one");
+        refuse(place,
+               "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias in a sequence; the lines after it "
+               "apply to that one");
     if (is_alias && !out.aliases.emplace(name, kernel).second && out.aliases.at(name) != kernel)
         refuse(place, "'", name, "' is an alias of '", out.aliases.at(name), "' already");
     auto& [first, of_kernel] = out.kernels[name];
@@ -381,7 +380,7 @@ bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope
     }
     if (keyword != "repeat" && keyword != "swap" && keyword != "reset") return false;
     if (out.sequences.empty() || scope != &out.sequences.back().scope)
-        refuse(rest.place, "'", keyword, "' stands behind the line 'sequence NAME = KERNEL, …' that it is about");
+        refuse(rest.place, "'", keyword, "' must follow the line 'sequence NAME = KERNEL, …' of its sequence");
     auto& sequence = out.sequences.back();
     if (keyword == "repeat") parse_repeat(rest, sequence);
     if (keyword == "swap") parse_swap(rest, sequence);
@@ -393,14 +392,13 @@ void check_sequences(const Description& description, const std::string& path, co
     const auto all = [&] { return join({kernels.begin(), kernels.end()}, ", "); };
     for (const auto& [name, kernel] : description.aliases) {
         const auto& place = description.kernels.at(name).first;
-        if (kernels.count(name))
-            refuse(place, "'", name, "' is a kernel of '", path, "'; an alias has a name of its own");
+        if (kernels.count(name)) refuse(place, "'", name, "' is a kernel of '", path, "'; an alias needs another name");
         if (!kernels.count(kernel))
             refuse(place, "there is no kernel '", kernel, "' in '", path, "'; there are ", all());
         const bool listed = std::ranges::any_of(description.sequences, [&, &n = name](const auto& line) {
             return std::ranges::any_of(line.kernels, [&](const auto& item) { return item.first == n; });
         });
-        if (!listed) refuse(place, "no sequence lists '", name, "', and an alias of a kernel runs in sequences only");
+        if (!listed) refuse(place, "no sequence lists '", name, "', but aliases of kernels run in sequences only");
     }
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
@@ -408,7 +406,7 @@ void check_sequences(const Description& description, const std::string& path, co
                    "an axis of a file with sequences may not be called 'rep', the number of the repetition");
     for (const auto& line : description.sequences) {
         if (kernels.count(line.name))
-            refuse(line.place, "'", line.name, "' is a kernel of '", path, "'; a sequence has a name of its own");
+            refuse(line.place, "'", line.name, "' is a kernel of '", path, "'; a sequence needs another name");
         for (const auto& [item, place] : line.kernels)
             if (!kernels.count(description.kernel_of(item)))
                 refuse(place, "sequence '", line.name, "' lists '", item, "', which is no kernel of '", path,

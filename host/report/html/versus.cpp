@@ -38,9 +38,9 @@ void write_drawing(std::ostream& out, const nlohmann::json& comparison) {
     const Scale x{least - room, most + room, false, false};
     const auto left = comparison.at("left").get<std::string>(), right = comparison.at("right").get<std::string>();
     out << fmt::format(
-        "<figure class=\"versus\"><figcaption>Time of {} over that of {}, a point per arrangement{}; below, "
+        "<figure class=\"versus\"><figcaption>Time of {} over that of {}, a point per replicate{}; below, "
         "a side over itself</figcaption>\n<svg width=\"100%\" height=\"76\" role=\"img\" "
-        "aria-label=\"ratios of the arrangements\">",
+        "aria-label=\"ratios of the replicates\">",
         breakable(left), breakable(right), interval ? ", and the interval" : "");
     out << fmt::format(R"(<line class="guide" x1="{0}" x2="{0}" y1="4" y2="52"/>)", percent(x.at(1)));
     if (interval)

@@ -82,7 +82,7 @@ void Joined::read(std::istream& in, const std::string& name) {
         const auto where = name + ":" + std::to_string(number) + ": ";
         if (line.size() > most_json_bytes) {
             trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) +
-                    " MiB; it and the rest of the file are left out");
+                    " MiB; it and the rest of the file are skipped");
             in.setstate(std::ios::eofbit);
             return;
         }
@@ -90,11 +90,11 @@ void Joined::read(std::istream& in, const std::string& name) {
         if (trim(line).empty()) continue;
         if (records_.size() == most_records)
             throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
-                                          " records, the most that are read at once");
+                                          " records, the maximum for one report");
         try {
             take(line);
         } catch (const Error& e) {
-            trouble(where + e.what() + "; the line is left out");
+            trouble(where + e.what() + "; the line is skipped");
         }
     }
 }
@@ -120,8 +120,7 @@ void Joined::require_known_names(const model::Record& record) {
             if (known.count(name)) continue;
             if (known.size() == most_names)
                 throw Error(Blame::usage, "its " + std::string(what) + " '" + excerpt(name) +
-                                              "' would be one more than the " + std::to_string(most_names) +
-                                              " that a family can have");
+                                              "' exceeds the limit of " + std::to_string(most_names) + " per family");
             known.insert(name);
         }
     };

@@ -70,8 +70,7 @@ std::string verdict_line(const model::Comparison& c) {
     }
     if (!r.covered())
         return pair +
-               fmt::format("undecided: {} arrangements are too few for an interval; a larger --max-time gives more",
-                           r.n);
+               fmt::format("undecided: {} replicates are too few for an interval; a larger --max-time gives more", r.n);
     return pair + fmt::format("undecided: {} takes {} to {} time; a larger --max-time or a quieter machine may decide",
                               c.left, signed_percent(r.low), signed_percent(r.high));
 }
@@ -107,8 +106,7 @@ std::string comparison_text(const model::Comparison& c) {
     const auto& j = c.judgement;
     if (j.ratio.n == 0) return out;
     const bool same = std::ranges::all_of(c.arrangements, [](const auto& a) { return a.same_memory; });
-    std::string how =
-        fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
+    std::string how = fmt::format("{} replicates (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
     if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;
     out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on its own memory\n");
     if (j.control.n > 0)
@@ -119,7 +117,7 @@ std::string comparison_text(const model::Comparison& c) {
 
 std::string comparison_progress(const model::Comparison& c) {
     const auto& r = c.judgement.ratio;
-    return fmt::format("{} against {}: {} arrangements{}", c.left, c.right, r.n,
+    return fmt::format("{} against {}: {} replicates{}", c.left, c.right, r.n,
                        r.covered() ? ", known within " + percent(std::expm1(r.half_width())) : "");
 }
 

@@ -319,11 +319,10 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
                         style.text_width(), style.colour);
     for (const auto& device : devices)
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
-    if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
+    if (grid.unshown > 0) out << "  and " << grid.unshown << " more without a column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
     if (grid.apart) out << '\n' << wrap(apart_note, "", style.text_width());
-    if (grid.repeated > 0)
-        out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
+    if (grid.repeated > 0) out << "\nNot shown: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
 }
 
 }  // namespace cllab::report

@@ -111,8 +111,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     switch (e.limit) {
         case Limit::named:
             if (const auto* then = e.follower())
-                return "limited by " + first.name + " and, not at the same time, " + then->name + ": " + share(first) +
-                       " and " + share(*then) + " of the time";
+                return "limited by " + first.name + " plus " + then->name + ": " + share(first) + " and " +
+                       share(*then) + " of the time";
             return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
         case Limit::close:
             return "not told apart: " + first.name + " is " + share(first) + " of the time" +
@@ -125,7 +125,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                    "disturbed";
         }
         case Limit::unsteady:
-            return "not told: its time is known within " + whole_percent(time.spread()) + " only";
+            return "not named: its time is known only within " + whole_percent(time.spread());
         case Limit::unexplained:
             break;
     }
@@ -169,7 +169,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     if (!e.advice.empty()) out += labelled("what helps", e.advice, style);
     if (e.first_seconds > 0)
         out += labelled("measured twice",
-                        format_seconds(e.first_seconds) + " the first time, which was unclear; the second time stands",
+                        format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts",
                         style);
     for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
     std::vector<std::string> unknown;

@@ -66,7 +66,7 @@ std::string sentence_of(const RegressionCell& cell) {
     std::string out = model::name(cell.change);
     if (cell.test)
         out += ": " + change_text(cell.test->ratio.ratio) + ", interval " + interval_text(cell.test->ratio) + ", " +
-               std::to_string(cell.test->ratio.n) + " arrangements, beyond " + percent(cell.test->floor) + " with p " +
+               std::to_string(cell.test->ratio.n) + " replicates, beyond " + percent(cell.test->floor) + " with p " +
                fmt::format("{:.2g}", cell.test->adjusted) + " after Holm's correction";
     return cell.reason.empty() ? out : out + "; " + cell.reason;
 }
@@ -211,7 +211,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         if (cell->today > 0) add_figure(j, "today", cell->today, "s", "the median of today's samples");
         if (cell->test)
             add_figure(j, "ratio", cell->test->ratio.ratio, "times the baseline's time",
-                       r.recorded ? "stored times" : fmt::format("{} arrangements in turns", cell->test->ratio.n));
+                       r.recorded ? "stored times" : fmt::format("{} replicates in turns", cell->test->ratio.n));
         if (cell->before > 0) j["recorded_seconds"] = cell->before;
         if (cell->today > 0) j["today_seconds"] = cell->today;
         if (!cell->before_text.empty()) j["baseline_sha256"] = cell->before_text;

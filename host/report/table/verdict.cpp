@@ -98,7 +98,7 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
-        return {fmt::format("None of {} variants is ranked, because {}; {} has the least time, {}; {} decides.",
+        return {fmt::format("None of {} variants is ranked, because {}; {} has the shortest time, {}; {} decides.",
                             timed.size(),
                             few ? "there are fewer than six samples" : "they were timed in different runs", least.id,
                             time_text(least), deciding_command(least, *sorted[1]->record, where))};
@@ -271,7 +271,7 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
     if (apart == 0) return out;
     const auto* least =
         *std::ranges::min_element(timed, {}, [](const RankedCell* cell) { return cell->record->time->median; });
-    const auto shorter = ", of which " + id(least) + " has the least time, " + time_text(*least->record);
+    const auto shorter = ", of which " + id(least) + " has the shortest time, " + time_text(*least->record);
     out.back() += fmt::format(" {} of {} {} not ranked{}.", apart, timed.size(), apart == 1 ? "is" : "are",
                               least->rank.compared ? "" : shorter);
     return out;

@@ -171,8 +171,8 @@ void say_resolution(CellState& state) {
     if (subject.is_row() && t < 200 * audit.event_seconds)
         state.warn(Warning::coarse,
                    each +
-                       ", with an event at its first and at its last command, and here shorter than 200 times what an "
-                       "event costs (" +
+                       ", has an event at its first and its last command, and is shorter than 200 times the cost of an "
+                       "event (" +
                        format_seconds(audit.event_seconds) + "); make the work larger");
 }
 
@@ -212,8 +212,8 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
     if (!model::had_its_cores(state.record))
         state.warn(Warning::few_cores,
                    "other processes took more than a tenth of the cores that its threads could use (record: cores, "
-                   "waited), so it is ranked only above and below times that are too far off for that to be the cause; "
-                   "on a quiet machine it may be faster");
+                   "waited), so it is ranked only against times that differ too much for that to be the cause; "
+                   "on an idle machine it may be faster");
     if (const char* layers = std::getenv("OPENCL_LAYERS"); layers && *layers)
         state.warn(Warning::layers, "OPENCL_LAYERS is set to '" + excerpt(layers) +
                                         "': a layer between the lab and the driver may slow launches; unset it");

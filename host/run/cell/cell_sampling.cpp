@@ -34,7 +34,7 @@ double Sampling::timed() {
         seconds = subject.timed(per_sample_);
         if (cores_) cores = cores_->now() - before;
     }
-    // Of a step the second run counts less the first, as its time does.
+    // For a slope, subtract the first run's amount from the second's, as for the time.
     this_sample_.had = cores / per_sample_ - this_sample_.had;
     this_sample_.duration += seconds * per_sample_;
     this_sample_.cores = this_sample_.cores + cores;
@@ -147,7 +147,7 @@ void Sampling::cut(double fastest_seconds) {
     cut_ = true;
     state_.warn(model::Warning::cut, "its first samples took at least " + format_seconds(least) +
                                          ", more than twice the " + format_seconds(fastest_seconds) +
-                                         " of the fastest, so it was sampled no longer");
+                                         " of the fastest, so sampling stopped");
 }
 
 void Sampling::set_cores(model::Timing& timing) const {
@@ -265,7 +265,7 @@ void Sampling::look_at_data(double operation) {
         return;
     }
     begin_with_fresh_data("an operation took " + format_seconds(summarise(found.fresh).median) +
-                          " on the data that goes in and " +
+                          " on its input data and " +
                           format_seconds(summarise(by_one ? found.once : found.many).median) + " on what " +
                           (by_one ? "one has" : std::to_string(found.operations) + " have") +
                           " made of it, so cllab restores the data before each timed operation, outside its time");
@@ -324,7 +324,7 @@ constexpr double seconds_of(double before, double each) { return before + window
 
 /// Why operations cannot follow each other with nothing between them; empty where they can.
 std::string what_is_between(const CellState& state) {
-    if (state.fresh_data) return "the data is put back before each operation, which draws energy, too";
+    if (state.fresh_data) return "the data is restored before each operation, which draws energy, too";
     if (state.settings.cache == Cache::cold)
         return "the caches are flushed before each operation, which draws energy, too";
     return "";

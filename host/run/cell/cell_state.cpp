@@ -189,7 +189,7 @@ Setup set_up(const CellState& state, unsigned verification) {
     return out;
 }
 
-/// Of the data of one seed, whatever the run's: a file's contents are part of it, and no draw is.
+/// The hash uses the data of seed 1 for all runs, so that runs compare: file contents count, random data does not.
 void identify_launch(CellState& state) {
     constexpr std::uint64_t seed = 1;
     const auto& settings = state.settings;
@@ -315,7 +315,7 @@ std::uint64_t yardstick_bytes(const CellState& state) {
 
 void set_yardstick(CellState& state, const Yardsticks::Known& known) {
     state.record.yardstick = known.info;
-    if (!known.info) state.warn(Warning::no_yardstick, known.why_not + "; the column 'of copy' is left out");
+    if (!known.info) state.warn(Warning::no_yardstick, known.why_not + "; the column 'of copy' is omitted");
 }
 
 }  // namespace cllab::run

@@ -66,10 +66,11 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             try {
                 kernels_.emplace_back(built.program, device::kernel_name(session_, built, name).c_str());
             } catch (const cl::Error& e) {
-                throw Error(Blame::result,
-                            device::has_quirk(session_.facts(), "oclgrind-kernels")
-                                ? "the simulator cannot make kernel '" + name + "', which may call what it lacks"
-                                : "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
+                throw Error(
+                    Blame::result,
+                    device::has_quirk(session_.facts(), "oclgrind-kernels")
+                        ? "the simulator cannot create kernel '" + name + "', which may call a function that it lacks"
+                        : "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
             }
             bound.kernel = kernels_.size() - 1;
             bound.arg_names = launch->args;
@@ -98,7 +99,7 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch,
         const auto last = launch.offset.size[d] + launch.global.size[d] - 1;
         if (last > std::numeric_limits<std::uint32_t>::max())
             throw Unsupported("the last global ID in dimension " + std::to_string(d) + " is " + std::to_string(last) +
-                              "; this driver has 32 bits for it (quirk 'nvidia-offset-32')");
+                              "; this driver uses 32 bits for global IDs (quirk 'nvidia-offset-32')");
     }
     if (launch.local.dims == 0) return;
     // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself

@@ -69,7 +69,7 @@ public:
     void overwrite(const Views& contents);
     std::uint64_t operations() const { return operations_; }  ///< since load() or restore()
     bool rewritten() const { return rewritten_; }  ///< an operation has run since load(), restore() or overwrite()
-    /// Whether it finds in an argument what the operation before left there, and not what a step of its own brings.
+    /// Whether a kernel reads data in an argument that the previous operation left, rather than a step of its own.
     bool works_in_place() const;
     bool goes_in(std::string_view argument) const;  ///< it is such an argument
     /// Since the memory was last filled, of every operation that uses it.

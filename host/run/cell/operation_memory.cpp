@@ -114,8 +114,7 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
             std::ranges::count(has, a.format.name()) == 0)
             refuse_format(a, " that one kernel reads and writes", has, "");
     if (a.format.name() == "r16f" && device::has_quirk(facts, "pocl-r16f-images"))
-        throw Unsupported(
-            "this driver lists images in the format r16f and does not convert their pixels; rgba16f works");
+        throw Unsupported("this driver lists the image format r16f but does not convert its pixels; rgba16f works");
     const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };
     try {
         switch (type) {
@@ -305,7 +304,7 @@ Operation::~Operation() {
 void Operation::hold() {
     if (!held_.empty()) return;
     for (const auto& [name, m] : memories_) {
-        if (m.is_image) throw Error(Blame::result, "a native loop cannot have the image '" + name + "'");
+        if (m.is_image) throw Error(Blame::result, "a native loop cannot use the image '" + name + "'");
         held_[name] =
             session_.queue().enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes);
     }

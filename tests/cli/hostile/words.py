@@ -11,7 +11,7 @@ def table():
     out = []
     for command in ("run", "dump", "tune", "isa", "list"):
         out += cases(2, "^cllab: (no kernel matches|there is no file) '", *[[command, p] for p in BAD_PATTERNS + NASTY])
-    out += cases(2, "^cllab: there is no family and no variant '", *[["describe", p] for p in BAD_PATTERNS + NASTY])
+    out += cases(2, "^cllab: there is no family or variant '", *[["describe", p] for p in BAD_PATTERNS + NASTY])
     out += cases(2, "takes one FAMILY or VARIANT; found ", ["describe"], ["describe", "muladd", "pitch"])
     out += cases(2, "^cllab: (no kernel matches|there is no command and no kernel) '", *[[word] for word in ["dance", "RUN", "runs", "devices ", *NASTY]])
     out += cases(2, "^cllab: there is no command and no topic '", *[["help", word] for word in ["dance", *NASTY]])
