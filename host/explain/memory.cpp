@@ -51,7 +51,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-/// Reads of a cell whose data fits a cache. A cache level has only a read rate.
+/// Bounds the reads of a cell whose data fits a cache, at the level's measured read rate.
 void bound_cache(const Record& record, const Limits& limits, const Place& place, Explanation& out) {
     const auto& work = record.work;
     const auto name = level_name(place.level), id = level_id(place.level);
