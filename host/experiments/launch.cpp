@@ -1,6 +1,6 @@
-// launch: the cost of starting a kernel, alone, in a series and on all units. An operation of n launches takes n * next,
-// so the slope over n is the cost of one more launch in a busy queue. An operation of one launch is the kernel's own
-// START to END.
+// launch: the cost of starting a kernel, alone, in a series and on all units. An operation of n launches takes
+// n * next, so the slope over n is the cost of one more launch in a busy queue. An operation of one launch is the
+// kernel's own START to END.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::launch_family {
