@@ -1,15 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <memory>
-
 #include "behaviour/rows.hpp"
 #include "core/embedded.hpp"
-#include "core/error.hpp"
 #include "core/grouped.hpp"
-#include "core/random.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "experiments/lib/math_functions.hpp"
@@ -138,13 +129,20 @@ private:
         if (arguments > 1) out.kernel.setArg(1, out.in = memory(out.set("input")));
         if (arguments > 2) out.kernel.setArg(2, cl_uint{1});
         if (arguments > 3) out.kernel.setArg(3, std::array<cl_uint, 240>{});
-        const auto& queue = out.set("queue");
-        const cl_command_queue_properties how = queue == "profiling"   ? CL_QUEUE_PROFILING_ENABLE
-                                                : queue == "unordered" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-                                                                       : 0;
-        out.queues.emplace_back(session_.context(), session_.device(), how);
-        if (queue == "two") out.queues.emplace_back(session_.context(), session_.device());
-        if (queue == "unordered") out.queues.push_back(out.queues[0]);
+        out.queues = queues(out.set("queue"));
+        return out;
+    }
+
+    /// One, or two, of this kind. Kept: a new queue may be a new context of the device.
+    const std::vector<cl::CommandQueue>& queues(const std::string& kind) {
+        auto& out = queues_[kind];
+        if (!out.empty()) return out;
+        const cl_command_queue_properties how = kind == "profiling"   ? CL_QUEUE_PROFILING_ENABLE
+                                                : kind == "unordered" ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+                                                                      : 0;
+        out.emplace_back(session_.context(), session_.device(), how);
+        if (kind == "two") out.emplace_back(session_.context(), session_.device());
+        if (kind == "unordered") out.push_back(out[0]);
         return out;
     }
 
@@ -307,7 +305,8 @@ private:
     Question question_;  ///< the one that is asked, and
     std::vector<Launch> launches_;
     std::map<std::string, device::Built> programs_;  ///< by file and options
-    std::map<std::string, cl::Memory> memory_;       ///< by kind
+    std::map<std::string, cl::Memory> memory_;       ///< by kind, as
+    std::map<std::string, std::vector<cl::CommandQueue>> queues_;
 };
 
 }  // namespace

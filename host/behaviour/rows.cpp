@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <set>
 
 #include "core/embedded.hpp"
-#include "core/error.hpp"
 #include "core/grouped.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/expression.hpp"
 

@@ -2,14 +2,6 @@
 // follows from it need no device (rows.cpp); to ask needs one (prober.cpp).
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/entries.hpp"
 #include "core/stats.hpp"
 #include "device/session.hpp"

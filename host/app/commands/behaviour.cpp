@@ -2,7 +2,6 @@
 #include "app/commands/command_file.hpp"
 #include "app/files/behaviour_file.hpp"
 #include "core/version.hpp"
-#include "report/html/page.hpp"
 
 namespace cllab::app {
 namespace {

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "app/files/profile_file.hpp"
 #include "app/screen/streams.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
-#include "inspect/tools/dump.hpp"
 #include "run/executor.hpp"
 
 namespace cllab::app {
@@ -59,8 +56,7 @@ std::string cost_of_constants(const Answers& known) {
 
 std::size_t largest_group(const Answers& known) {
     const auto beyond = known.find("launch.group_beyond");
-    const bool ran = beyond != known.end() && beyond->second.text.ends_with(" run");
-    return ran ? std::strtoul(beyond->second.text.c_str(), nullptr, 10) : 0;
+    return beyond == known.end() ? 0 : std::strtoul(beyond->second.text.c_str(), nullptr, 10);  // "1024 run"
 }
 
 }  // namespace cllab::app

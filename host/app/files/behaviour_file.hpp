@@ -2,12 +2,8 @@
 // other commands print from them.
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "behaviour/rows.hpp"
 #include "json/read.hpp"
-#include "model/device.hpp"
 
 namespace cllab::behaviour {
 NLOHMANN_JSON_SERIALIZE_ENUM(Answer::Status, {{Answer::Status::answered, "answered"},
