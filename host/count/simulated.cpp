@@ -19,12 +19,8 @@ namespace {
 using Json = nlohmann::json;
 using namespace model;
 
-/// What a figure rests on beside the groups that were counted.
-struct Rests {
-    bool on_unseen_code = false;  ///< code that none of them executed has something of it
-    bool on_addresses = false;
-    bool on_uneven_loops = false;  ///< whose trips in the other groups may be any number
-};
+/// Whether a piece of code has something of a figure.
+using Has = std::function<bool(const Json&)>;
 
 /// The groups that were counted: those that always are, then pairs that were drawn (wave/requests.hpp).
 class Groups {
@@ -49,7 +45,8 @@ public:
     }
 
     using Of = std::function<double(const Json&)>;
-    Amount amount(const Of& of, Rests rests) const {
+    /// `by_address`: addresses decide it, too.
+    Amount amount(const Of& of, const Has& has, bool by_address = false) const {
         Amount out;
         double sum = 0, items = 0, certain = 0;
         std::vector<double> pairs;
@@ -67,8 +64,8 @@ public:
             else
                 pairs.back() += found;
         }
-        const bool same_everywhere = alike_ && !rests.on_addresses;
-        out.known = all_ || same_everywhere || (is_sample_ && !rests.on_unseen_code);
+        const bool same_everywhere = alike_ && !by_address;
+        out.known = all_ || same_everywhere || (is_sample_ && !has(never_));
         out.mean = items > 0 ? sum / items : 0;
         if (out.low == out.high) out.mean = out.low;  // exactly
         if (is_sample_ && !all_ && !pairs.empty() && out.low < out.high) {
@@ -79,15 +76,15 @@ public:
         }
         // The others may do nothing, or twice as much.
         out.margin = std::max(out.margin, unlike_ * out.high);
-        out.open = out.known && !all_ && rests.on_uneven_loops;
+        out.open = out.known && !all_ && has(uneven_);
         if (out.open && out.low == out.high) out.known = false, out.at_least = out.mean - out.margin;
         return out;
     }
-    Amount amount(const char* key, Rests rests) const {
-        return amount([&](const Json& group) { return group.at(key).get<double>(); }, rests);
+    Amount amount(const char* key, const Has& has) const {
+        return amount([&](const Json& group) { return group.at(key).get<double>(); }, has);
     }
-    Amount amount(const char* key, std::size_t place, Rests rests) const {
-        return amount([&](const Json& group) { return group.at(key).at(place).get<double>(); }, rests);
+    Amount amount(const char* key, std::size_t place, const Has& has, bool by_address = false) const {
+        return amount([&](const Json& group) { return group.at(key).at(place).get<double>(); }, has, by_address);
     }
     double most(const char* key, std::size_t place) const {
         double out = 0;
@@ -98,20 +95,6 @@ public:
         double out = 0;
         for (const auto& group : list_) out += group.at("items").get<double>();
         return out;
-    }
-    Rests on(const char* what) const { return {never_.at(what).get<bool>(), false, uneven_.at(what).get<bool>()}; }
-    /// `what`: "touches" or "atomics", of spaces as bits.
-    Rests on(const char* what, Space space, bool addresses = false) const {
-        const auto has = [&](const Json& code) {
-            return (code.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0;
-        };
-        return {has(never_), addresses, has(uneven_)};
-    }
-    Rests on_operation(std::size_t number) const {
-        const auto has = [&](const Json& code) {
-            return std::ranges::any_of(code.at("operations"), [&](const Json& one) { return one == number; });
-        };
-        return {has(never_), false, has(uneven_)};
     }
     bool has_all() const { return all_; }
     bool is_sample() const { return is_sample_; }
@@ -133,21 +116,35 @@ private:
     bool all_ = false, is_sample_ = false, alike_ = false;
 };
 
+Has on(const char* what) {
+    return [=](const Json& code) { return code.at(what).get<bool>(); };
+}
+/// `what`: "touches" or "atomics", of spaces as bits.
+Has on(const char* what, Space space) {
+    return [=](const Json& code) { return (code.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0; };
+}
+Has on_operation(std::size_t number) {
+    return [=](const Json& code) {
+        return std::ranges::any_of(code.at("operations"), [&](const Json& one) { return one == number; });
+    };
+}
+
 Accesses accesses(const Groups& groups, const char* key, Space space) {
-    const auto on = groups.on("touches", space);
-    return {groups.amount(key, 0, on), groups.amount(key, 1, on), groups.amount(key, 2, on), groups.amount(key, 3, on)};
+    const auto has = on("touches", space);
+    return {groups.amount(key, 0, has), groups.amount(key, 1, has), groups.amount(key, 2, has),
+            groups.amount(key, 3, has)};
 }
 
 template <class Requests>
 Requests requests(const Groups& groups, const char* key, Space space) {
-    const auto on = groups.on("touches", space, true);
-    return {groups.amount(key, 0, on), groups.amount(key, 1, on), groups.amount(key, 2, on), groups.most(key, 3)};
+    const auto amount = [&](std::size_t place) { return groups.amount(key, place, on("touches", space), true); };
+    return {amount(0), amount(1), amount(2), groups.most(key, 3)};
 }
 
 Atomics atomics(const Groups& groups, const char* key, Space space, std::size_t place, const Json& addresses) {
-    const auto on = groups.on("atomics", space, true);
-    Atomics out{groups.amount("atomics", place, groups.on("atomics", space)), groups.amount(key, 0, on),
-                groups.amount(key, 1, on)};
+    const auto has = on("atomics", space);
+    Atomics out{groups.amount("atomics", place, has), groups.amount(key, 0, has, true),
+                groups.amount(key, 1, has, true)};
     out.addresses = addresses.at(0);
     out.most_in_wave = addresses.at(1);
     out.most_in_group = addresses.at(2);
@@ -170,7 +167,7 @@ void read_operations(const Json& j, const Groups& groups, Counts& out) {
             const auto& sums = group.at("operations");
             return i < sums.size() ? sums.at(i).get<double>() : 0;  // it was not known yet when that group ran
         };
-        const auto amount = groups.amount(in_group, groups.on_operation(i));
+        const auto amount = groups.amount(in_group, on_operation(i));
         if (amount.high > 0 || !amount.known)
             out.operations.push_back({operation_named(names[i].at(0)), names[i].at(1), names[i].at(2), amount});
     }
@@ -257,9 +254,9 @@ Counts read_simulated(std::string_view text) {
         out.global = accesses(groups, "global", Space::global);
         out.constant = accesses(groups, "constant", Space::constant);
         out.local = accesses(groups, "local", Space::local);
-        out.image_accesses = groups.amount("images", groups.on("image"));
-        out.instructions = groups.amount("instructions", groups.on("weighs"));
-        out.issued = groups.amount("issued", groups.on("weighs"));
+        out.image_accesses = groups.amount("images", on("image"));
+        out.instructions = groups.amount("instructions", on("weighs"));
+        out.issued = groups.amount("issued", on("weighs"));
         const double slots = out.issued.mean * out.wave;
         out.lanes_active = slots > 0 ? out.instructions.mean / slots : 1;
         out.reads = requests<SectorRequests>(groups, "reads", Space::global);
@@ -268,7 +265,7 @@ Counts read_simulated(std::string_view text) {
         out.local_writes = requests<BankRequests>(groups, "local_writes", Space::local);
         out.global_atomics = atomics(groups, "global_atomics", Space::global, 0, j.at("global_addresses"));
         out.local_atomics = atomics(groups, "local_atomics", Space::local, 1, j.at("local_addresses"));
-        out.barriers = groups.amount("barriers", groups.on("barrier"));
+        out.barriers = groups.amount("barriers", on("barrier"));
         read_footprint(list, out);
         out.longest = chain(j.at("longest"));
         out.path = chain(j.at("path"));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -214,8 +215,6 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
-Amount instructions(const Counts& counts) { return counts.instructions; }
-
 /// What two cells execute, amount by amount.
 struct SideBySide {
     std::span<const Counts> a, b;
@@ -225,7 +224,7 @@ struct SideBySide {
     template <class PerItem>
     static Amount sum_of(std::span<const Counts> launches, PerItem per_item) {
         Amount out;
-        for (const auto& c : launches) out = sum(out, per_item(c), c.items * c.launches);
+        for (const auto& c : launches) out = sum(out, std::invoke(per_item, c), c.items * c.launches);
         return out;
     }
     template <class PerItem>
@@ -270,7 +269,8 @@ void compare_operations(SideBySide& both, bool waves) {
         return std::ranges::max(launches, {}, [](const Counts& c) { return c.path.arithmetic; }).path.arithmetic;
     };
     if (const double a = longest(both.a), b = longest(both.b); std::max(a, b) >= long_chain) {
-        const auto executed = both.sum_of(both.a, instructions), other = both.sum_of(both.b, instructions);
+        const auto executed = both.sum_of(both.a, &Counts::instructions),
+                   other = both.sum_of(both.b, &Counts::instructions);
         both.add({"operations in the longest chain", a, b, executed.open || other.open}, executed.known && other.known);
     }
     both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
@@ -278,9 +278,9 @@ void compare_operations(SideBySide& both, bool waves) {
     both.compare("calls of functions", of_kind(Operation::float_function));
     both.compare("turns of atomics",
                  [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
-    both.compare("barriers", [](const Counts& c) { return c.barriers; });
-    if (waves) both.compare("instructions of waves", [](const Counts& c) { return c.issued; });
-    if (!waves) both.compare("instructions", instructions);
+    both.compare("barriers", &Counts::barriers);
+    if (waves) both.compare("instructions of waves", &Counts::issued);
+    if (!waves) both.compare("instructions", &Counts::instructions);
 }
 
 }  // namespace
@@ -336,7 +336,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const std::string open =
         (not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".") + of_others(a, b);
     constexpr std::size_t most = 2;
-    const auto executed = [&](bool by_a) { return SideBySide::sum_of(by_a ? a : b, instructions).mean; };
+    const auto executed = [&](bool by_a) { return SideBySide::sum_of(by_a ? a : b, &Counts::instructions).mean; };
     std::erase_if(amounts, [&](const Compared& x) {
         constexpr double hardly = 0.01;
         const double larger = std::max(x.a, x.b);

@@ -226,10 +226,10 @@ std::uint64_t LaunchCount::executions(std::uint32_t segment) const {
     return in(by_waves_) + in(counts_.by_waves);
 }
 
-std::vector<std::uint32_t> LaunchCount::never_run() const {
-    std::vector<std::uint32_t> out;
+std::set<std::uint32_t> LaunchCount::never_run() const {
+    std::set<std::uint32_t> out;
     for (std::uint32_t s = 0; s < code_.segments().size(); ++s)
-        if (executions(s) == 0) out.push_back(s);
+        if (executions(s) == 0) out.insert(s);
     return out;
 }
 

@@ -62,7 +62,7 @@ public:
     /// The segments of loops whose trips may be any number in a group that was not counted.
     const std::set<std::uint32_t>& of_uneven_loops() const { return of_uneven_loops_; }
     /// The segments that no counted group executed.
-    std::vector<std::uint32_t> never_run() const;
+    std::set<std::uint32_t> never_run() const;
     /// Of a segment by waves, in all groups.
     std::uint64_t executions(std::uint32_t segment) const;
     unsigned wave() const { return wave_; }

@@ -306,8 +306,7 @@ Json lines_json(const LaunchCount& count) {
 }
 
 /// What is in these segments of the code.
-template <class Segments>
-Json code_json(const LaunchCount& count, const Segments& segments) {
+Json code_json(const LaunchCount& count, const std::set<std::uint32_t>& segments) {
     const auto& code = count.code();
     bool weighs = false, barrier = false, image = false;
     unsigned touches = 0, atomics = 0, line = 0;
