@@ -209,12 +209,12 @@ axis local: work-group; auto is 128, on a CPU 16
   unit: work-item
   whole: 1 to 4Ki
   tune: auto, 32, 64, 128, 256
-axis lanes: work-items that share a row; auto is 4, of dot 32, on a CPU 1
+axis lanes: work-items that share a row; auto is 4, of dot 16, on a CPU 1
   unit: work-item
   whole: 1 to 1Ki, powers of two
   tune: auto, 1, 4, 8, 16, 32, 64, 128
   only: lanes, words, split, dot
-axis rows: rows that the same work-items make, a divisor of m; auto is 2 where that divides m, on a CPU 1
+axis rows: rows that the same work-items make, a divisor of m; auto is 4 where that divides m, on a CPU 1
   unit: row
   whole: 1 to 16
   tune: auto, 1, 2, 4, 8

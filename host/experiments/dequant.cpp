@@ -23,9 +23,9 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     require_room(device, "w", product("the bytes of W", {s.m, s.k / block, block_bytes}, 1ull << 40));
     s.local = group(params, device, variant == "row" || device.is_gpu() ? 128 : 16);
     if (variant == "row") return s;
-    s.lanes = params.count("lanes", std::min<std::size_t>(s.local, !device.is_gpu() ? 1 : variant == "dot" ? 32 : 4));
-    if (variant == "dot") s.rows = params.count("rows", device.is_gpu() && s.m % 2 == 0 ? 2 : 1);
-    if (s.m % s.rows) throw Unsupported("m is ", s.m, ", which is no multiple of the ", s.rows, " rows of a work-item");
+    s.lanes = params.count("lanes", std::min<std::size_t>(s.local, !device.is_gpu() ? 1 : variant == "dot" ? 16 : 4));
+    if (variant == "dot") s.rows = params.count("rows", device.is_gpu() && s.m % 4 == 0 ? 4 : 1);
+    if (s.m % s.rows) throw Unsupported("m is ", s.m, "; it must be a multiple of axis 'rows', ", s.rows);
     if (s.local % s.lanes)
         throw Unsupported("a work-group of ", s.local, " cannot be shared by rows of ", s.lanes, " work-items");
     return s;

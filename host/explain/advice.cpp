@@ -342,16 +342,19 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         const double larger = std::max(x.a, x.b);
         return larger <= 0 || x.ratio() < little || (x.only_one() && larger < hardly * executed(x.a > x.b));
     });
+    const bool apart = std::max(as_long, 1 / as_long) >= little;
     if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;
     if (amounts.empty()) {
-        const bool apart = std::max(as_long, 1 / as_long) >= little;
         return id_a + " and " + id_b + " execute alike, within a tenth" +
                (apart ? ", though " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
                             " as long here; `cllab run --vs` tests whether it does, and `cllab isa` has their code."
                       : ".") +
                open;
     }
-    std::ranges::stable_sort(amounts, std::greater(), &Compared::weight);
+    // What the slower one has more of may be the reason; what the faster one has more of is none.
+    const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
+    std::ranges::stable_sort(amounts, std::greater(),
+                             [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;
     for (const auto& x : amounts) {

@@ -61,7 +61,7 @@ std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const bool scalar = bits > 0 && bits == scalar_bits;
     const auto* narrow = limits.find(concat("fma.peak.", type, ".", scalar ? 128 : bits));
     if (!narrow) return Peak{*peak, name};
-    Peak out{*narrow, scalar ? "scalar " + name : concat(name, " in vectors of ", bits, " bits")};
+    Peak out{*narrow, scalar ? "scalar " + name : concat(name, " in vectors of up to ", bits, " bits")};
     if (scalar) {
         for (double* rate : {&out.figure.value, &out.figure.low, &out.figure.high}) *rate *= bits / 128.0;
         out.figure.name = "one element of the " + narrow->name;

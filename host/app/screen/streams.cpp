@@ -167,7 +167,16 @@ void say(std::string_view text) {
 void say_doing(const std::string& doing) {
     chatter.pass_on(false);
     if (!takes_escapes(STDERR_FILENO)) return;
-    std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
+    // A longer line would wrap, and the next one could not replace it.
+    auto line = printable(doing);
+    winsize size{};
+    const std::size_t room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    std::size_t end = 0;
+    for (std::size_t columns = 0; end < line.size() && columns < room; ++columns)
+        do ++end;
+        while (end < line.size() && (line[end] & 0xC0) == 0x80);  // the rest of a character of UTF-8
+    line.resize(end);
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
     std::fflush(stderr);
 }
 
