@@ -12,11 +12,11 @@ namespace cllab::explain {
 /// Ratio below which two times or rates of an idle machine count as equal. Covers values outside a 95 % interval, and
 /// clock drift since the profile. (why)
 constexpr double alike = 1.05;
+/// A bound this many times the time comes from a peak that other work slowed, whatever its interval. A busy machine gave
+/// instruction rates with bounds of 1.43 and 1.48 times the time and lower ends 2 to 4 % above it. (why_doubt)
+constexpr double far_beyond = 1.25;
 /// A bound names the limiter if it is at least `most_of_the_time` of the time (why) and the next bound is at most
 /// `clear_of_the_next` of it (why). A definition: `cllab why --help` states it.
-/// A bound this many times the time is from a peak that other work slowed, whatever its interval: 1.43 and 1.48 times, with
-/// lower ends 2 to 4 % above the time, were instruction rates that a busy machine gave the profile.
-constexpr double far_beyond = 1.25;
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
 /// Share of the time that suffices instead if warps wait for the resource: Nsight Compute's threshold for a limiter.
 /// (why_stalls)

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_w
     BOOST_TEST(bound(r, "arithmetic", measured).figure == "fma.peak.float");
     BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}},
                             {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
-    BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of 256 bits: 95 % of the time");
+    BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of up to 256 bits: 95 % of the time");
     BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}},
                             {.share = 0.09, .classes = {{"vector_512", 1}}}}) == "fma.peak.float");
     BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}}) ==

@@ -137,6 +137,10 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     BOOST_TEST(difference(a, b) ==
                "Counted: 4.5 times the sectors of global memory in rows, and barriers only in tile; both ask for as "
                "many bytes.");
+    // What the slower one has more of comes first.
+    BOOST_TEST(difference(a, b, 2) ==
+               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as "
+               "many bytes.");
     // A CPU has no waves: what counts is what a group touches.
     BOOST_TEST(explain::difference({&a, 1}, {&b, 1}, 1, false) ==
                "Counted: 4.5 times the different sectors of the counted groups in rows, and barriers only in tile; "

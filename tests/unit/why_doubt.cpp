@@ -241,6 +241,15 @@ BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
     BOOST_TEST(e.bounds.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_bound_far_above_the_time_names_no_limiter_however_wide_its_interval_is) {
+    const auto r = record(17.7e-3, {.launches = 1});
+    const auto limit = [&](double bound) {
+        return explain::limit_of({{"issue", "issue", "issue", bound, 18.4e-3, 27.9e-3, "", "issue.rate", false}}, *r.time);
+    };
+    BOOST_TEST(bool(limit(25.2e-3) == Limit::impossible));
+    BOOST_TEST(bool(limit(19.5e-3) == Limit::named));
+}
+
 BOOST_AUTO_TEST_CASE(buffers_that_nobody_says_are_all_used_prove_no_time_impossible) {
     auto r = record(1e-3, copying());  // at 10 GB/s they take ten times as long
     BOOST_TEST(bool(explanation(r).limit == model::Limit::impossible));
