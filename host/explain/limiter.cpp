@@ -120,7 +120,8 @@ std::string limit_in_a_word(const Record& record, const Limits& limits) {
 Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
     if (bounds.empty()) return Limit::unexplained;
     for (const auto& bound : bounds)
-        if (bound.low > alike * time.high || bound.seconds > far_beyond * time.high) return Limit::impossible;
+        if (bound.low > alike * time.high || (bound.figure == "issue.rate" && bound.seconds > far_beyond * time.high))
+            return Limit::impossible;
     if (bounds.front().seconds < most_of_the_time * time.median) return Limit::unexplained;
     return first_is_clear(bounds) ? Limit::named : Limit::close;
 }
