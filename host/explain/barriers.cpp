@@ -2,6 +2,7 @@
 // alone on its unit.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/units.hpp"
 #include "explain/bounds.hpp"
@@ -42,7 +43,9 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         const double rounds = record.counts ? rounds_of(record, limits) : 1;
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {
-        out.leave_out("barriers", "the profile has no barrier time for so few work-items");
+        const bool any = barrier_of_group(limits, std::numeric_limits<double>::infinity()) != nullptr;
+        out.leave_out("barriers",
+                      std::string("the profile has no barrier time") + (any ? " for so few work-items" : ""));
     }
 }
 

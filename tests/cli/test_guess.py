@@ -56,6 +56,16 @@ class Guesses(KernelFileTest):
         out, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=1)
         self.assertIn("2 cells: 2 disagree", out)
 
+    def test_the_block_of_each_file_stands_by_itself(self):
+        names = [self.write(SAXPY, "new.cl"), self.write(SAXPY.replace("y[i] += a * x[i]", "y[i] = y[i] + a * x[i]"), "old.cl")]
+        out, _ = self.lab("run", f"{names[0]}:saxpy", "--vs", f"{names[1]}:saxpy", "--device", "cpu", "--print-block")
+        blocks = re.findall(r"/\*cllab\n(.*?)\*/", out, re.S)
+        self.assertEqual(len(blocks), 2, out)
+        for name, block in zip(names, blocks):
+            self.assertRegex(block, r"(?m)^axis n = ")
+            (self.folder / name).with_suffix(".cllab").write_text(block)
+            self.lab("run", f"{name}:saxpy", *QUICK)
+
     def test_what_is_guessed_for_one_side_is_held_against_what_is_said_for_the_other(self):
         said = self.write("/*cllab\narg a = 0.5\narg x = rand:n\narg y = zero:n\narg n = n\naxis n = 4096\nglobal n\n*/\n" + SAXPY, "said.cl")
         name = self.write(SAXPY.replace("saxpy", "other"), "guessed.cl")

@@ -150,6 +150,8 @@ BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_an
     BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);
     BOOST_TEST(why_not(of(32), "barriers") == "the profile has no barrier time for so few work-items");
+    BOOST_TEST(why_not(explanation(record(1, {.group = 1024, .barriers = 1000})), "barriers") ==
+               "the profile has no barrier time");
     const auto cpu = with(profile(), {figure("barrier.item", "barrier a work-item", "s", 1e-9)});
     const model::WorkInfo work{.groups = 3, .group = 64, .barriers = 1000};  // two units go through three groups
     BOOST_TEST(bound(record(1, work), "barriers", cpu).seconds == 1e-9 * 1000 * 64 * 2, is_close);

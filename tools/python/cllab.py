@@ -162,8 +162,8 @@ def run(source, *, kernel=None, args=None, global_size=None, local_size=None, ax
     verify          proves only, measures no time
     options         more of `cllab run --help all`, e.g. ("--max-time", "0.1")
 
-    Cells that are wrong, or do not build or launch, come back with their status. Raises CllabError where nothing ran:
-    a wrong value or name, no such device.
+    Cells that are wrong, or do not build or launch, come back with their status. Raises CllabError if nothing ran: a
+    wrong value or name, no such device, a text that does not compile so that its arguments cannot be guessed.
     """
     with tempfile.TemporaryDirectory(prefix="cllab-python-") as folder:
         files = _Files(folder)

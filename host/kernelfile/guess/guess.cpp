@@ -251,6 +251,7 @@ GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, cons
 
 std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
     std::string declared, lines;
+    std::set<std::string> here;  // each block stands by itself, also that of a file with the axes of another
     for (auto& [name, kernel] : kernels) {
         for (auto& [axis, value] : kernel.axes) {
             const auto known = axes.find(axis);
@@ -261,7 +262,8 @@ std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, 
                 kernel.global = renamed(kernel.global, axis, own);
                 axis = own;
             }
-            if (axes.emplace(axis, value).second) declared += "axis " + axis + " = " + format_integer(value) + "\n";
+            axes.emplace(axis, value);
+            if (here.insert(axis).second) declared += "axis " + axis + " = " + format_integer(value) + "\n";
         }
         lines += (alone ? "" : "kernel " + name + "\n") + lines_of(kernel);
     }

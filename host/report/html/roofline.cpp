@@ -137,8 +137,10 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
     auto roofs = roofs_of(c, device, fastest);
     const auto name = c.devices[device].name;
     if (roofs.memory.empty()) {
-        out << fmt::format("<p>{}: no measured bandwidth, so no slope; <code>cllab profile</code> measures it.</p>\n",
-                           text(name));
+        out << fmt::format(
+            "<p>{}: no slope, because its profile has no bandwidth; <code>cllab profile</code> measures it unless "
+            "other work disturbs it.</p>\n",
+            text(name));
         return;
     }
     // From the top down, so that their labels stand in the order of the lines.
