@@ -193,7 +193,7 @@ class Exports(LabTest):
         (self.folder / "mixed.jsonl").write_text(text + '{"record":"comparison"}\n{"schema":9}\n' + text[:50] + "\n" + text)
         self.assertEqual(self.export("t4", "mixed.jsonl"), self.export("t4"))
         self.export("t4", "mixed.jsonl")
-        self.assertRegex(self.said, r"\Acllab_export: mixed.jsonl:12: [^\n]*schema 9[^\n]*left out\ncllab_export: mixed.jsonl:13: [^\n]*left out\n\Z")
+        self.assertRegex(self.said, r"\Acllab_export: mixed.jsonl:12: [^\n]*schema 9[^\n]*skipped\ncllab_export: mixed.jsonl:13: [^\n]*skipped\n\Z")
         (self.folder / "none.jsonl").write_text("")
         self.assertEqual(self.export("bencher", "none.jsonl", status=2), "")
 

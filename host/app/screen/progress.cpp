@@ -25,12 +25,12 @@ std::string about(double seconds) {
 std::string progress_line(std::size_t done, std::size_t begun, std::size_t cells, const std::string& id,
                           const std::string& device, const std::string& phase, double elapsed) {
     constexpr double worth_it = 10;
-    auto out = fmt::format("[{} of {} done] {} on {}: {}", done, cells, id, printable(device), phase);
+    auto out = fmt::format("[{} of {} done] {}: {}", done, cells, id, phase);
     // Cells of one comparison are built and verified one by one, and sampled together.
     const double part = (static_cast<double>(done) + static_cast<double>(begun) / 2) / static_cast<double>(cells);
     if (part > 0 && part < 1 && elapsed / part > worth_it)
         out += ", about " + about(elapsed / part - elapsed) + " left";
-    return out;
+    return out + ", on " + printable(device);  // last, because a narrow terminal cuts the line
 }
 
 void Progress::phase(const model::Record& record, const char* phase) {

@@ -170,7 +170,8 @@ void say_doing(const std::string& doing) {
     // A longer line would wrap, and the next one could not replace it.
     auto line = printable(doing);
     winsize size{};
-    const std::size_t room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    const std::size_t room = known ? size.ws_col - 1 : line.size();
     std::size_t end = 0;
     for (std::size_t columns = 0; end < line.size() && columns < room; ++columns)
         do ++end;
