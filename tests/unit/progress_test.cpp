@@ -12,10 +12,10 @@ BOOST_AUTO_TEST_CASE(a_line_says_what_runs_how_many_are_done_and_the_time_left) 
                "[2 of 13 done] pitch_wide: sample, about 40 s left, on H200");
     // All of a comparison are built and verified before the first is done.
     BOOST_TEST(progress_line(0, 4, 4, "a", "b", "sample", 20) == "[0 of 4 done] a: sample, about 20 s left, on b");
-    BOOST_TEST(progress_line(1, 0, 100, "a", "b", "sample", 2) == "[1 of 100 done] a on b: sample, about 3 min left");
-    BOOST_TEST(progress_line(1, 0, 1001, "a", "b", "sample", 7.3) == "[1 of 1001 done] a on b: sample, about 2 h left");
+    BOOST_TEST(progress_line(1, 0, 100, "a", "b", "sample", 2) == "[1 of 100 done] a: sample, about 3 min left, on b");
+    BOOST_TEST(progress_line(1, 0, 1001, "a", "b", "sample", 7.3) == "[1 of 1001 done] a: sample, about 2 h left, on b");
     // What ends soon needs no forecast.
-    BOOST_TEST(progress_line(2, 0, 4, "a", "b", "sample", 4) == "[2 of 4 done] a on b: sample");
+    BOOST_TEST(progress_line(2, 0, 4, "a", "b", "sample", 4) == "[2 of 4 done] a: sample, on b");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
