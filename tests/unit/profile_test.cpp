@@ -188,10 +188,14 @@ BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty)
     profile.conclusions.front().findings.push_back(
         {"peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"});
     profile.device.host_cache_levels = {32 << 10, 1 << 20};
+    profile.skipped["bandwidth"] = "not measured: 11 of its 12 cells had no time within 8.00 s";
     std::ostringstream again;
     app::print_profile_head(again, profile, {});
     BOOST_TEST(again.str().find("; the driver or the system says 32 KiB, 1 MiB\n") != std::string::npos, again.str());
     BOOST_TEST(again.str().find("  peaks       float 1.02 TFLOP/s\n") != std::string::npos);
+    BOOST_TEST(again.str().find("  bandwidths  none; not measured: 11 of its 12 cells had no time within") !=
+                   std::string::npos,
+               again.str());
     BOOST_TEST(line_of("latencies") == "  latencies   float 2.00 ns");
     BOOST_TEST(line_of("launch") == "  launch      none; not measured");
     BOOST_TEST(page.find("1 more figures") != std::string::npos);  // "something new"

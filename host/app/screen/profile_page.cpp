@@ -105,10 +105,14 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
-        // What a reason says behind its first clause stands in the whole page.
+        // The whole page has what follows the first clause of a reason. "not measured" is none: what follows says why.
         std::set<std::string> reasons;
-        for (const auto& reason : figures.absent)
-            reasons.insert(reason.substr(0, std::min({reason.find(": "), reason.find("; "), reason.find(", and ")})));
+        for (const auto& reason : figures.absent) {
+            constexpr std::string_view head = "not measured: ";
+            const auto from = reason.starts_with(head) ? head.size() : 0;
+            const auto end = std::min({reason.find(": ", from), reason.find("; ", from), reason.find(", and ", from)});
+            reasons.insert(reason.substr(0, end));
+        }
         const auto claim = figures.claim.empty() ? "" : "; the driver or the system says " + figures.claim;
         const auto label = fmt::format("  {:<12}", line.label);
         out << report::wrap_beside(label,

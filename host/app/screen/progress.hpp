@@ -15,8 +15,7 @@
 namespace cllab::app {
 
 /// "[3 of 13 done] pitch_short8: sample, about 40 s left, on NVIDIA H200". The time left is that of the cells so far
-/// for
-/// the others, where all of them take more than ten seconds; one that is sampled, of `begun`, is half of one.
+/// for the others, where all of them take more than ten seconds; one that is sampled, of `begun`, is half of one.
 std::string progress_line(std::size_t done, std::size_t begun, std::size_t cells, const std::string& id,
                           const std::string& device, const std::string& phase, double elapsed);
 
