@@ -10,7 +10,7 @@
 namespace cllab::behaviour {
 namespace {
 
-/// Those of sizes.txt: what two cores copy in 10 ms, on a GPU far more than its caches hold.
+/// The sizes of sizes.txt for this kind of device: on a CPU two cores copy them in 10 ms, on a GPU no cache holds them.
 Sizes sizes_for(const model::Device& device) {
     const auto all = text_entries(embedded("behaviour/sizes.txt"));
     const std::string kind = device.is_gpu() ? "gpu" : model::name(device.implementation);
@@ -116,7 +116,7 @@ private:
         return out;
     }
 
-    /// Of the program that the launch is of; `own`: of this one, if it is built.
+    /// Makes the launch's kernel from its program, or from `own` if that is built.
     Ready ready(const Launch& launch, const device::Built& own = {}) {
         const auto& options = launch.settings.at("options");
         auto& known = programs_[question_.file() + options];

@@ -13,7 +13,7 @@ struct TextEntry {
     std::string name;
     std::vector<std::pair<std::string, std::string>> fields{};
 
-    std::string field(std::string_view of) const;  ///< the first one of this name; empty where there is none
+    std::string field(std::string_view of) const;  ///< the first field of this name, or empty
 };
 
 /// A line without ": " begins an entry, "field: text" belongs to it, and an indented line continues the one before.

@@ -351,7 +351,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                       : ".") +
                open;
     }
-    // What the slower one has more of may be the reason; what the faster one has more of is none.
+    // An amount that is larger in the slower kernel may be the reason, one that is larger in the faster kernel is not.
     const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
     std::ranges::stable_sort(amounts, std::greater(),
                              [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });

@@ -12,12 +12,12 @@ namespace cllab::explain {
 /// Ratio below which two times or rates of an idle machine count as equal. Covers values outside a 95 % interval, and
 /// clock drift since the profile. (why)
 constexpr double alike = 1.05;
-/// A bound by the instruction rate that is this many times the time comes from a rate that other work slowed, whatever
-/// its interval: bounds of 1.43 and 1.48 times the time had lower ends 2 to 4 % above it on a busy machine. (why_doubt)
-constexpr double far_beyond = 1.25;
 /// A bound names the limiter if it is at least `most_of_the_time` of the time (why) and the next bound is at most
 /// `clear_of_the_next` of it (why). A definition: `cllab why --help` states it.
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
+/// A bound by the instruction rate names nothing from this many times the time, whatever its interval: it is then as
+/// far above the time as one that names nothing is below. Other work had slowed such rates. (why_doubt)
+constexpr double far_beyond = 1 / most_of_the_time;
 /// Share of the time that suffices instead if warps wait for the resource: Nsight Compute's threshold for a limiter.
 /// (why_stalls)
 constexpr double busy = 0.6;

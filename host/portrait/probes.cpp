@@ -139,8 +139,8 @@ std::vector<Part> streams_of(const Device& device) {
                                              {"bandwidth_write", "16"},
                                              {"bandwidth_triad", "16"}})
             out.push_back({stream, {{"width", widths}, {"size", sizes}}});
-        // A read is the fastest of them and reaches its rate with more bytes: an H200 has 3.7 TB/s by 60 and 120 MiB,
-        // 4.4 TB/s by these (2026-11-30).
+        // A read is the fastest of them and reaches its rate with more bytes: `cllab run bandwidth_read -d gpu --axis
+        // size=60Mi:960Mi:*2` shows 3.7 TB/s on an H200 by the first two, 4.4 TB/s by the last two.
         out.insert(out.begin() + 2, {"bandwidth_read", {{"width", "16"}, {"size", beyond_caches(device, 8)}}});
         out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,48Mi,96Mi,256Mi,512Mi"}}});
         return out;

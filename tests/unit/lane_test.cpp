@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/processes/child_runner.hpp"
+#include "app/processes/runner.hpp"
 #include "unit/cells.hpp"
 #include "unit/report_records.hpp"
 
@@ -136,6 +137,27 @@ BOOST_AUTO_TEST_CASE(devices_that_another_child_listed_are_the_answer_once_and_t
     app::keep_devices({"90:90"}, {"[]"});
     BOOST_TEST(!answers_none("91:91"));
     before ? ::setenv("OCL_ICD_VENDORS", vendors.c_str(), 1) : ::unsetenv("OCL_ICD_VENDORS");
+}
+
+BOOST_AUTO_TEST_CASE(a_child_that_dies_loses_the_part_it_was_at_and_none_behind_the_last) {
+    const auto parts = [](std::size_t dies_at) {
+        std::vector<std::string> out(2);
+        const auto work = [&](std::size_t first, const app::HandOver& hand_over) {
+            hand_over("");
+            for (auto part = first; part < 2; ++part) {
+                if (part == dies_at) std::raise(SIGKILL);
+                hand_over("done");
+            }
+            if (dies_at == 2) std::raise(SIGKILL);
+        };
+        app::in_children(
+            2, work, "during a test", 10, 10, [&](std::size_t part, const auto& line) { out.at(part) = line; },
+            [](const auto&) { return std::string("lost"); });
+        return out;
+    };
+    BOOST_TEST(parts(0) == (std::vector<std::string>{"lost", "done"}), boost::test_tools::per_element());
+    BOOST_TEST(parts(1) == (std::vector<std::string>{"done", "lost"}), boost::test_tools::per_element());
+    BOOST_TEST(parts(2) == (std::vector<std::string>{"done", "done"}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

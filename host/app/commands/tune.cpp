@@ -484,9 +484,8 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
 /// With every axis that differs from the family's default.
 std::string Tuning::command_of(const Point& point) const {
     const auto& variant = *variant_.variant;
-    auto out = concat("cllab run ",
-                      variant.own ? report::shell_word(variant.own->path + ":" + variant.name) : variant_.id,
-                      " --device ", device_.selector);
+    const auto kernel = variant.own ? variant.own->path + ":" + variant.name : variant_.id;
+    auto out = concat("cllab run ", report::shell_word(kernel), " --device ", device_.selector);
     const auto defaults = model::axes_of(*variant_.experiment, *variant_.variant);
     for (const auto& axis : space_.axes) {
         const auto own = std::ranges::find(defaults, axis.name, &model::Axis::name);

@@ -247,7 +247,7 @@ void in_children(std::size_t parts, const std::function<void(std::size_t first, 
             in_child([&](const HandOver& hand_over) { work(part, hand_over); }, doing, first_seconds, seconds, take);
         } catch (const DeviceLost& e) {
             if (!is_ready) throw;
-            taken(part++, lost(e.what()));
+            if (part < parts) taken(part++, lost(e.what()));  // it may die behind its last part
         }
     }
 }

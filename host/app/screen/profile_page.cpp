@@ -105,7 +105,7 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
-        // The whole page has what follows the first clause of a reason. "not measured" is none: what follows says why.
+        // Only the whole page shows more than the first clause of a reason. The clause after "not measured" says why.
         std::set<std::string> reasons;
         for (const auto& reason : figures.absent) {
             constexpr std::string_view head = "not measured: ";

@@ -73,7 +73,7 @@ private:
         std::vector<Depth> values;
         StoredDepths stored;  ///< private memory
         std::vector<std::uint32_t> calls;
-        bool decided = false;  ///< by its place, what it executes
+        bool decided = false;  ///< its place decided what it executes
     };
 
     void enter(std::uint32_t item);

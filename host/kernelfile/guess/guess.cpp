@@ -251,7 +251,7 @@ GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, cons
 
 std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
     std::string declared, lines;
-    std::set<std::string> here;  // each block stands by itself, also that of a file with the axes of another
+    std::set<std::string> here;  // a block is complete even if another file declares the same axes
     for (auto& [name, kernel] : kernels) {
         for (auto& [axis, value] : kernel.axes) {
             const auto known = axes.find(axis);
