@@ -234,6 +234,7 @@ class Gate(LabTest):
         suite = xml.etree.ElementTree.parse(self.folder / "j.xml").getroot()
         self.assertEqual((suite.get("tests"), suite.get("failures")), (str(len(self.made)), str(len(suite.findall(".//failure")))))
         self.assertGreater(int(suite.get("failures")), 0)
+        self.assertNotIn("; -", (self.folder / "j.xml").read_text())
         self.assertRegex((self.folder / "m.md").read_text(), r"\| k_sum \| \w+ \| code \| \d+ \| \d+ \| worse \|")
         self.assert_one_sentence(self.isa("k.cl", "--against", "code.json", *files[:2], status=2)[1], "s.sarif", "--force")
 

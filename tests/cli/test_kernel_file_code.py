@@ -60,6 +60,30 @@ class Code(KernelFileTest):
                        "__kernel void k(__global int* x) { x[get_global_id(0)] = 1; }\n")
             self.lab("isa", "t.cl", "--target", target, "--summary")
 
+    LOOP_AND_NONE = ("kernel void looped(global float* x, int n) { float s = 0; for (int i = 0; i < n; ++i) s += sqrt(x[i]); x[get_global_id(0)] = s; }\n"
+                     "kernel void plain(global float* x, int n) { x[get_global_id(0)] = n; }\n")
+
+    def test_a_loop_is_not_compared_with_a_whole_kernel(self):
+        self.write(self.LOOP_AND_NONE)
+        for target in ("gfx900", "sm_80"):
+            if not re.search(rf"^{target} +[^- ]", self.lab("isa", "--targets")[0], re.M):
+                continue
+            for one, other in (("looped", "plain"), ("plain", "looped")):
+                out, _ = self.lab("isa", f"t.cl:{one}", "--vs", f"t.cl:{other}", "--target", target)
+                self.assertRegex(out, r"\ncounts of .*whole kernel")
+                self.assertNotIn("innermost loop", out)
+                counts = {name: max(map(int, both)) for name, *both in re.findall(r"^(loops|instructions) +(\d+) +(\d+)$", out, re.M)}
+                whole, _ = self.lab("isa", "t.cl:looped", "--target", target, "--summary")
+                self.assertEqual((counts["loops"], counts["instructions"]), (1, int(re.search(r"looped, .*?(\d+) instructions", whole)[1])))
+
+    def test_the_page_of_a_kernel_lists_no_other_kernel_of_its_file(self):
+        self.write(self.LOOP_AND_NONE)
+        for target in ("gfx900", "sm_80", "tgllp"):
+            if re.search(rf"^{target} +[^- ]", self.lab("isa", "--targets")[0], re.M):
+                out, _ = self.lab("isa", "t.cl:plain", "--target", target)
+                self.assertIn("plain", out)
+                self.assertNotIn("looped", out)
+
     def test_a_binary_that_is_damaged_or_that_no_assembler_takes_is_a_failure(self):
         self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
         code = next(self.folder.rglob("program.co")).read_bytes()

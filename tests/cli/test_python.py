@@ -77,6 +77,14 @@ class Python(LabTest):
         self.assertEqual(sorted((c.name, c.point["n"]) for c in cells),
                          [("k_saxpy", 64), ("k_saxpy", 128), ("k_saxpy_fast", 64), ("k_saxpy_fast", 128)])
         self.assertTrue(cells.ok)
+        with self.assertRaisesRegex(AttributeError, "the run has 4 cells; take `seconds` of one of them"):
+            cells.seconds  # pylint: disable=pointless-statement
+        with self.assertRaisesRegex(AttributeError, "'Cells' has no attribute 'second'"):
+            cells.second  # pylint: disable=pointless-statement
+
+    def test_a_few_samples_have_a_time_and_no_interval(self):
+        cell = cllab.Cell({"time": {"median": 0.5, "n": 3}, "samples": [0.5, 0.4, 0.6]})
+        self.assertEqual((cell.seconds, cell.interval), (0.5, None))
 
     def test_what_is_left_out_is_guessed(self):
         cell = cllab.run(SAXPY, kernel="saxpy", args={"a": 3.0}, expect=None, device="cpu", verify=True)
@@ -128,6 +136,14 @@ class Exports(LabTest):
         self.assertEqual(done.returncode, status, done.stderr)
         self.said = done.stderr
         return done.stdout
+
+    def test_a_reader_that_leaves_early_gets_no_traceback(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([sys.executable, "-B", SOURCE / "tools" / "python" / "cllab_export.py", "google-benchmark", "r.jsonl"], cwd=self.folder,
+                              stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+        os.close(write)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
 
     def name_of(self, cell):
         return f"{cell['id']}/width:{cell['point']['width']}/left:-1/weights:linear"

@@ -59,7 +59,8 @@ class IsaTest(LabTest):
     def listed(self, target, known={}):
         """What is made for the target here, and what would have to be installed for more."""
         listed = known.get("targets") or known.setdefault("targets", self.lab("isa", "--targets")[0])
-        return next((re.split(r"  +", line, maxsplit=2) + ["", ""])[1:3] for line in listed.splitlines() if line.split()[0] == target)
+        made, note = re.search(rf"^{target} +(.*?)  +(.*)$", listed, re.M).groups()
+        return made, "" if note == "-" else " ".join(re.search(rf"^{re.escape(note)}  (.*?)(?=^\[|\Z)", listed, re.M | re.S)[1].split())
 
     def given(self, target):
         return self.listed(target)[0]

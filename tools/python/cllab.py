@@ -72,8 +72,9 @@ class Cell:
 
     @property
     def interval(self):
-        """The 95 % interval of the median in seconds, or None."""
-        return (self.record["time"]["low"], self.record["time"]["high"]) if "time" in self.record else None
+        """The 95 % interval of the median in seconds. None without a time, and with fewer than six samples."""
+        time = self.record.get("time", {})
+        return (time["low"], time["high"]) if "low" in time else None
 
     @property
     def samples(self):
@@ -96,6 +97,11 @@ class Cells(list):
     @property
     def ok(self):
         return bool(self) and all(cell.ok for cell in self)
+
+    def __getattr__(self, name):
+        if hasattr(Cell, name):
+            raise AttributeError(f"the run has {len(self)} cells; take `{name}` of one of them: [cell.{name} for cell in cells]")
+        raise AttributeError(f"'Cells' has no attribute '{name}'")
 
     def require_ok(self):
         """Itself, or AssertionError with the reason of each cell that is not ok."""
@@ -144,7 +150,7 @@ def records(path):
 
 def run(source, *, kernel=None, args=None, global_size=None, local_size=None, axes=None, expect=None, tolerance=None,
         reference=None, build_options="", variants=None, device=None, verify=False, options=(), program=None):
-    """Runs the kernels of `source` and returns a Cell for one cell, else Cells.
+    """Runs the kernels of `source` and returns a Cell if there is one cell, else Cells, a list of them.
 
     source          the file's path, or kernel text (anything with a line break or a brace)
     kernel          one of its kernels; default: all

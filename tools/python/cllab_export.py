@@ -15,6 +15,7 @@ Lines that are not records are named on stderr and left out. The exit status is 
 import argparse
 import json
 import math
+import os
 import statistics
 import sys
 
@@ -207,8 +208,12 @@ def main():
     if not records:
         print("cllab_export: no record is in the files", file=sys.stderr)
         sys.exit(2)
-    json.dump(FORMATS[asked.format](records), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    print()
+    try:
+        json.dump(FORMATS[asked.format](records), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+        print(flush=True)
+    except BrokenPipeError:  # `| head` has read enough; Python would report it again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ std::string sentence_of(const Json& change) {
     auto out = place_of(change) + ": ";
     if (change.contains("figure")) out += text_of(change, "figure") + " ";
     if (change.contains("now")) out += text_of(change, "now") + ", was " + text_of(change, "before") + ": ";
-    out += text_of(change, "verdict") + "; " + text_of(change, "reason");
+    out += text_of(change, "verdict");
+    if (change.contains("reason")) out += "; " + text_of(change, "reason");
     return one_line(change.contains("enough") ? out + "; enough: " + text_of(change, "enough") : out);
 }
 

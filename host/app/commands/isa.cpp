@@ -17,12 +17,14 @@
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -47,14 +49,24 @@ void put_listing(const std::string& text, unsigned width) {
     for (const auto& line : lines_within(text, width)) put(line + "\n");
 }
 
+/// A row per target. Many targets lack the same, so the reasons are numbered below the table.
 int print_targets() {
-    const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
-        const auto line =
-            fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
-        results() << report::fit(line, page_width());
+    std::vector<std::string> reasons;
+    const auto row = [](const std::string& target, const std::string& gives, const std::string& note) {
+        results() << fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, note);
     };
-    row("target", "made here", "what would enable the rest");
-    for (const auto& target : inspect::tried_targets()) row(target.name, target.gives, target.missing);
+    row("target", "made here", "missing");
+    for (const auto& target : inspect::tried_targets()) {
+        auto reason = target.missing;
+        for (std::size_t at; (at = reason.find(target.name)) != reason.npos;)
+            reason.replace(at, target.name.size(), "the target");
+        if (!reason.empty()) add_once(reasons, reason);
+        const auto number = std::ranges::find(reasons, reason) - reasons.begin() + 1;
+        row(target.name, target.gives, reason.empty() ? "-" : fmt::format("[{}]", number));
+    }
+    if (!reasons.empty()) results() << "\n";
+    for (std::size_t n = 0; n < reasons.size(); ++n)
+        results() << report::wrap_beside(fmt::format("[{}]  ", n + 1), reasons[n], page_width());
     return 0;
 }
 

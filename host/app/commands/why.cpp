@@ -189,6 +189,7 @@ void make_profiles(const WhyOptions& asked) {
         missing.dumps = asked.dumps;
         missing.timeout_seconds = asked.timeout_seconds;
         missing.no_page = true;
+        missing.isolate = true;  // the cells' processes must start without this one's drivers
         run_profile(missing);
     }
 }

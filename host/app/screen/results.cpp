@@ -160,8 +160,9 @@ std::string diff_text(const CodePart& left, const CodePart& right, std::size_t l
 
 }  // namespace
 
-CodePart shown_part(const inspect::FunctionStats& stats) {
+CodePart shown_part(const inspect::FunctionStats& stats, bool whole) {
     if (stats.shown < 0) return {inspect::shown_place(stats), stats.total, stats.code.instructions};
+    if (whole) return {"whole kernel, each instruction once", stats.total, stats.code.instructions};
     const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
     CodePart part{inspect::shown_place(stats), loop.own, {}};
     for (const auto i : loop.body) part.body.push_back(stats.code.instructions[i]);
@@ -193,9 +194,11 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     const bool same = !left.info.fingerprint.empty() && left.info.fingerprint == right.info.fingerprint;
     if (same) (left_hot.empty() ? left_hot : right_hot) = left_hot.empty() ? right_hot : left_hot;
     const bool hot = !left_hot.empty() && !right_hot.empty();
-    const CodePart ours = hot ? hot_part(std::move(left_hot.front())) : shown_part(left.counts);
-    const CodePart theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts);
-    out += "\n" + row(hot ? "hot" : "one iteration of", ours.place, theirs.place, width);
+    // A loop of one kernel does not compare with the whole of another.
+    const bool whole = left.counts.shown < 0 || right.counts.shown < 0;
+    const CodePart ours = hot ? hot_part(std::move(left_hot.front())) : shown_part(left.counts, whole);
+    const CodePart theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts, whole);
+    out += "\n" + row(hot ? "hot" : whole ? "counts of" : "one iteration of", ours.place, theirs.place, width);
     out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
     out += "\n" + wrapped_to_page(left.counts.isa->rule) + "\n\n";
     // Beside the two sides: the mark and three blanks.

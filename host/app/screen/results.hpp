@@ -70,8 +70,8 @@ struct CodePart {
     inspect::Counts counts;
     std::vector<inspect::Instruction> body;
 };
-/// The loop with the most work, or all of the code where it has none (FunctionStats::shown).
-CodePart shown_part(const inspect::FunctionStats& stats);
+/// The loop with the most work (FunctionStats::shown). All of the code if it has no loop, or if `whole` asks for it.
+CodePart shown_part(const inspect::FunctionStats& stats, bool whole = false);
 CodePart hot_part(HotBody body);
 
 /// Registers, spills, counts of what is hot on both sides where that is known, else of one iteration of the loops shown

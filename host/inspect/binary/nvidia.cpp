@@ -34,6 +34,7 @@ void add(std::optional<std::int64_t>& field, std::optional<std::int64_t> found) 
 /// A directive, a variable or a function at the outermost level.
 struct Declaration {
     std::string name, text;  ///< name: empty for a directive
+    std::string shown;       ///< its lines as they are, with comments
     bool used = false;
 };
 
@@ -71,6 +72,7 @@ std::vector<Declaration> parts_of(std::string_view text) {
     Declaration part;
     std::ptrdiff_t depth = 0;
     for (const auto& raw : split(text, '\n')) {
+        part.shown += raw + "\n";
         auto line = trim(raw.substr(0, std::min(raw.size(), raw.find("//"))));
         if (line.empty()) continue;
         drop_ordinals(line);
@@ -88,6 +90,27 @@ std::vector<Declaration> parts_of(std::string_view text) {
 }
 
 const std::string body_prefix = "__clang_ocl_kern_imp_";
+
+/// Those of kernel `entry` and what it names are `used`; all are where the text has no such kernel.
+std::vector<Declaration> parts_used(std::string_view text, const std::string& entry) {
+    auto parts = parts_of(text);
+    const bool known = std::any_of(parts.begin(), parts.end(), [&](const auto& p) { return p.name == entry; });
+    std::set<std::string> wanted{entry};
+    const auto is_wanted = [&](const Declaration& p) {
+        return !p.used && (!known || p.name.empty() || wanted.contains(p.name));
+    };
+    for (auto next = std::find_if(parts.begin(), parts.end(), is_wanted); next != parts.end();
+         next = std::find_if(parts.begin(), parts.end(), is_wanted)) {
+        next->used = true;
+        if (next->name.empty()) continue;
+        for (auto begin = next->text.begin(); begin != next->text.end();) {
+            const auto end = std::find_if_not(begin, next->text.end(), in_ptx_name);
+            wanted.emplace(begin, end);
+            begin = std::find_if(end, next->text.end(), in_ptx_name);
+        }
+    }
+    return parts;
+}
 
 }  // namespace
 
@@ -179,25 +202,16 @@ int ptx_target(std::string_view ptx) {
 }
 
 std::string kernel_of_ptx(std::string_view text, const std::string& entry) {
-    auto parts = parts_of(text);
-    const bool known = std::any_of(parts.begin(), parts.end(), [&](const auto& p) { return p.name == entry; });
-    std::set<std::string> wanted{entry};
-    const auto is_wanted = [&](const Declaration& p) {
-        return !p.used && (!known || p.name.empty() || wanted.contains(p.name));
-    };
-    for (auto next = std::find_if(parts.begin(), parts.end(), is_wanted); next != parts.end();
-         next = std::find_if(parts.begin(), parts.end(), is_wanted)) {
-        next->used = true;
-        if (next->name.empty()) continue;
-        for (auto begin = next->text.begin(); begin != next->text.end();) {
-            const auto end = std::find_if_not(begin, next->text.end(), in_ptx_name);
-            wanted.emplace(begin, end);
-            begin = std::find_if(end, next->text.end(), in_ptx_name);
-        }
-    }
     std::string out;
-    for (const auto& part : parts)
+    for (const auto& part : parts_used(text, entry))
         if (part.used) out += part.text;
+    return out;
+}
+
+std::string listing_of_ptx_kernel(std::string_view text, const std::string& entry) {
+    std::string out;
+    for (const auto& part : parts_used(text, entry))
+        if (part.used) out += part.shown;
     return out;
 }
 

@@ -44,4 +44,7 @@ std::string ptx_function_name(std::string_view text);
 /// of one function from another's. All of `text` where it has no such kernel.
 std::string kernel_of_ptx(std::string_view text, const std::string& entry);
 
+/// The same parts, for people: lines are as they are in `text`.
+std::string listing_of_ptx_kernel(std::string_view text, const std::string& entry);
+
 }  // namespace cllab::inspect

@@ -226,8 +226,13 @@ bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
     const string_view ptx = ptx_text(binary);
     Disassembly out;
-    out.listings.push_back(
-        {describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, body_of_kernel(ptx, entry), options.made_by});
+    const bool has_others = kernel_names(binary).size() > 1;
+    out.listings.push_back({describe(Kind::ptx),
+                            &isa::ptx,
+                            has_others ? listing_of_ptx_kernel(ptx, entry) : std::string(ptx),
+                            {},
+                            body_of_kernel(ptx, entry),
+                            options.made_by});
     const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
     const auto ptxas = options.ptxas.empty() ? find_tool({"ptxas"}) : options.ptxas;
     const auto sm = ptx_target(options.target.empty() ? ptx : ".target " + options.target);
@@ -238,7 +243,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         return out;
     }
     // Other kernels would cost time, and one that ptxas refuses the others.
-    const auto alone = kernel_names(binary).size() > 1 ? kernel_of_ptx(ptx, entry) : std::string(ptx);
+    const auto alone = has_others ? kernel_of_ptx(ptx, entry) : std::string(ptx);
     const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // with instructions of that processor alone
     const std::string target = !options.target.empty() ? options.target
                                : is_own                ? "sm_90a"

@@ -243,7 +243,7 @@ std::vector<OfflineTarget> tried_targets() {
         auto why = built.log;
         for (const auto& listing : built.analysis.disassembly.listings) why += listing.note + "\n";
         target.gives = kept;
-        target.missing = "a trial build lacks the rest: " + one_line(why);
+        target.missing = "a trial build made no more: " + one_line(why);
     });
     return out;
 }

@@ -110,6 +110,17 @@ bool KernelGuess::has_wider_image(std::int64_t size, std::int64_t widest) const 
     });
 }
 
+/// A problem of this size touches more of a buffer than the user's line for it provides.
+bool KernelGuess::outgrows_given(std::int64_t size) const {
+    for (std::size_t i = 0; !samples_.empty() && i < parameters_.size(); ++i) {
+        const auto& p = parameters_[i];
+        if (!p.is_buffer() || !is_given(p) || !lengths_.count(p.name) || !seen_[i].touched()) continue;
+        const auto given = samples_.front().second.arguments[i].size;
+        if (value_at(lengths_.at(p.name), size) * element_bytes(p) > given) return true;
+    }
+    return false;
+}
+
 /// One group of so large a problem writes or reads outside of an array of its own.
 bool KernelGuess::overruns_at(std::int64_t size) {
     if (by_text_ || samples_.empty() || !text_.has_array(said_.signature.name)) return false;
@@ -160,7 +171,9 @@ void KernelGuess::choose_sizes() {
         const double looped = std::pow(size, of_items) * (per_item + per_step * static_cast<double>(size - small));
         return bytes_at(size) > most_bytes || std::max(scaled, looped) > most_instructions || items_at(size) > 1 << 26;
     };
-    while (size > least && (too_much() || has_wider_image(size, widest_image) || overruns_at(size))) size /= 2;
+    while (size > least &&
+           (too_much() || has_wider_image(size, widest_image) || outgrows_given(size) || overruns_at(size)))
+        size /= 2;
     size = std::max(size - size % group_multiple(), group_multiple());
     for (auto& axis : axes_)
         if (axis.is_new) axis.value = size;

@@ -122,6 +122,7 @@ private:
     std::string data_of(std::size_t argument) const;
     std::string typed_data(const model::Parameter& parameter, const std::string& kind, const std::string& length,
                            const std::string& bounds = {}) const;
+    bool outgrows_given(std::int64_t size) const;
     bool overruns_at(std::int64_t size);
     void choose_sizes();
     double items_at(std::int64_t size) const;
