@@ -36,8 +36,8 @@ struct CellCode {
     std::vector<std::size_t> group;  ///< of the launch; empty: unknown
     inspect::FunctionStats counts;
     model::CodeInfo info;
-    std::optional<model::Hot> hot;  ///< which code runs; nullopt: not examined
-    std::string hot_note;           ///< why better evidence is missing; empty: it is not missing
+    std::optional<model::Hot> hot;                ///< which code runs; nullopt: not examined
+    std::string hot_note;                         ///< why better evidence is missing; empty: it is not missing
     std::map<std::uint64_t, std::string> places;  ///< "pitch.cl:141" by instruction address, if known
     std::vector<std::pair<std::string, std::string>> source;  ///< lines of the text, with their places
     std::string source_note;                                  ///< with --source: why there are no source lines
