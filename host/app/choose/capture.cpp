@@ -101,7 +101,7 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
             kernelfile::refuse(place, named, " is an image, of which the capture does not say the format; --arg ",
                                parameter.name, "=… says what to take");
         } else {
-            continue;  // samplers have a default, and local memory has no contents
+            continue;  // samplers have a default; captures lack the size of local memory
         }
         out.all.arguments.emplace(parameter.name, std::move(spec));
     }

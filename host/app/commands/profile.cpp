@@ -22,9 +22,9 @@ int run_profile(const ProfileOptions& invocation) {
         const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices);
     }();
-    // A child process per probe protects the profile: a user's kernels may write anywhere or never end, and a CPU's
-    // driver compiles in this process, where a failed assertion would end the profile. On a GPU the driver starts too
-    // slowly for that: a profile took 57 s instead of 42 s (H200).
+    // A user's kernels may write anywhere or never end. A CPU's driver compiles in the process that calls it, and a
+    // failed assertion of the compiler would end the whole profile. So each probe gets a child process. On a GPU the
+    // driver starts too slowly for that: a profile took 57 s instead of 42 s (H200).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process(invocation.timeout_seconds);

@@ -30,7 +30,7 @@ using model::Record;
 
 constexpr double screening_seconds = 0.1;  // sampling per point: enough to find the best few
 constexpr std::size_t first_points = 8;    // first batch, before the time per point is known
-constexpr std::size_t most_unasked = 300;  // maximum number of points without --budget
+constexpr std::size_t most_unasked = 300;  // maximum number of points without --budget or `all`
 
 std::optional<double> time_of(const Record& record) {
     if (record.status != model::Status::ok || !record.time) return std::nullopt;

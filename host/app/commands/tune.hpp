@@ -26,7 +26,7 @@ struct TuneOptions : CellOptions, FileOptions {
 /// Tries the points of each variant on each device and prints the fastest. Returns the exit status.
 int tune(const TuneOptions& invocation, Runner& runner);
 
-/// Data shared by the tunings of one command. It must outlive them.
+/// Data shared by the tunings of one command. The referenced objects must outlive them.
 struct TuneContext {
     const TuneOptions& options;
     const Choice& choice;

@@ -18,7 +18,7 @@ namespace cllab::app {
 class Versus {
 public:
     /// `runner` makes the processes; `settings` are those of the cells; both outlive this object. `records`: one per
-    /// cell, each ok and timed, from a run before. Equal fingerprints of the code make a comparison `same code`.
+    /// cell, each ok and timed, from an earlier run. Equal fingerprints of the code make a comparison `same code`.
     /// Control::both builds each side a second time: all four cells take turns and count. With more than two cells, use
     /// Control::left, which builds only the first cell a second time.
     Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& cells,

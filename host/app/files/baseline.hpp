@@ -1,5 +1,5 @@
-// A baseline is a folder. records.jsonl has the record of each cell, with its build options. text/<SHA-256>.cl has each
-// kernel text that was built, once, however many cells share it.
+// A baseline is a folder. The file records.jsonl has the record of each cell, with its build options. The file
+// text/<SHA-256>.cl has a kernel text that was built. Cells with the same text share this file.
 #pragma once
 
 #include <filesystem>

@@ -40,7 +40,7 @@ public:
     void begin(bool append);
     /// Writes and flushes one line. Removes a line that was written only in part. Throws Error(environment).
     void line(const std::string& text);
-    /// Replaces the content of the file once all of the new content is written. Throws Error(environment).
+    /// Replaces the content of the file, if possible only after all new content is written. Throws Error(environment).
     void whole(const std::string& text);
     bool is_stdout() const { return file_ == results_file(); }
 

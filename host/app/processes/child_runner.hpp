@@ -35,8 +35,7 @@ public:
     std::unique_ptr<Worker> take(const run::RunRequest& request, Clock::time_point last_use);
 
 private:
-    /// The driver's start takes 2.3 s, about as long as four arrangements. Each process takes 0.5 GB of an H200's 140
-    /// GB.
+    /// The driver starts in 2.3 s, the time of about four arrangements. A process takes 0.5 GB of an H200's 140 GB.
     static constexpr std::size_t processes = 4;
     static constexpr double patience = 60;  ///< maximum seconds until a process is ready; mainly the driver's start
 

@@ -54,9 +54,8 @@ using GiveUp = std::function<void(model::Record&)>;
 std::unique_ptr<Runner> in_this_process(double timeout_seconds, GiveUp give_up = {});
 
 /// Uses a child process for each attempt. If a child dies or stalls for `timeout_seconds`, its current cell fails and a
-/// new child continues with the rest. run() throws Error if the child reports one, and DeviceLost if the device or its
-/// driver is to blame. This process must not have called OpenCL: children would inherit its drivers without their
-/// threads.
+/// new child continues with the rest. run() rethrows a child's Error. It throws DeviceLost if the device or its driver
+/// is to blame. This process must not have called OpenCL: children would inherit its drivers without their threads.
 std::unique_ptr<Runner> in_child_processes(double timeout_seconds);
 
 /// The device exists, but its driver does not work. Other devices of the run may still work.

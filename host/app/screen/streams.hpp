@@ -1,9 +1,9 @@
 // Standard input, output and error in any state: closed, full, not a terminal, or without escape codes.
 //
 // Standard output holds results only. Drivers and kernels (printf) print to descriptor 1. After keep_stdout() this
-// output is captured in memory. It goes to standard error before the next message, each line once, because a kernel is
-// launched thousands of times. std::cout is captured too, because a driver shares it with this process; results use a
-// separate stream.
+// output is captured in memory. It goes to standard error before the next message. Each line appears once, because a
+// kernel is launched thousands of times. Output to std::cout is captured too, because drivers share that stream with
+// this process. Results use a separate stream.
 #pragma once
 
 #include <cstdio>

@@ -130,8 +130,8 @@ constexpr auto noted = [](auto call, const auto& of) {
 /// Calls collect() at the end of the program until all is complete or a time limit is reached.
 void collect_at_end();
 
-// Launches that are kept. Their buffers are read before and after the launch, on the program's own queue and without
-// waiting, because a launch may depend on a later call of the program.
+// Launches that are kept. Their buffers are read before and after the launch, on the program's own queue. The layer
+// does not wait for the reads, because a launch may depend on a later call of the program.
 
 /// Memory that a launch uses. There is one entry, even if several arguments use it or parts of it.
 struct Held {
