@@ -1,4 +1,4 @@
-// The commands. A new one is commands/NAME.cpp, which defines NAME_command(), and NAME.txt with what its help says.
+// The commands. A new one needs commands/NAME.cpp, which defines NAME_command(), and NAME.txt with its help.
 #pragma once
 
 #include "app/commandline/command.hpp"
@@ -6,22 +6,21 @@
 
 namespace cllab::app {
 
-/// `cllab` alone: what it is, three calls, and the devices that are here. Returns 0, with or without a device.
+/// `cllab` without arguments: prints what it is, three examples, and the devices. Returns 0, even without a device.
 int print_start();
 
-/// The options of a command line of `run` or `dump`, its first word included, e.g. one that a record keeps. Throws
-/// Error(usage).
+/// The options of a command line of `run` or `dump`, for example one from a record. `argv` includes the program's name.
+/// Throws Error(usage).
 RunOptions run_options_of(const Strings& argv);
 
-// Parts of commands, in files of their own. Each returns the exit status.
+// Parts of commands, in their own files. Each returns the exit status.
 
 /// `run` and `dump`: verifies, measures, compares and prints.
 int run_cells(const RunOptions& asked);
 int watch(const RunOptions& asked);
 int check_oclgrind(const RunOptions& asked);
 
-/// The records of the files, and on stderr what was left out of them. Throws Error(usage) for a file that cannot be
-/// read.
+/// The records in the files. Prints on stderr which lines were skipped. Throws Error(usage) for an unreadable file.
 report::Joined read_records(const Strings& paths);
 
 }  // namespace cllab::app

@@ -27,7 +27,7 @@
 namespace cllab::app {
 namespace {
 
-/// The exit status: 0, or 3 with one sentence on stderr.
+/// Returns the exit status: 0, or 3 after printing one sentence on stderr.
 int launch_through_cuda(const char* folder, const char* timed) {
     try {
         std::fputs(cuda_launch(folder, static_cast<unsigned>(std::atoi(timed))).c_str(), stdout);
@@ -41,31 +41,31 @@ int launch_through_cuda(const char* folder, const char* timed) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-    // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
+    // Started by `cllab ncu`, alone or under the profiler. It uses no OpenCL, and standard output as usual.
     if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return launch_through_cuda(argv[2], argv[3]);
-    // What `cllab isa` starts, for a compiler that may crash or take for ever.
+    // Started by `cllab isa`, because the compiler may crash or hang.
     if (argc == 4 && std::strcmp(argv[1], "comgr-compile") == 0) return inspect::comgr_main(argv[2], argv[3]);
     try {
 #ifdef __GLIBC__
-        // Images and references come and go with each verification: kept by the heap, their pages are not taken from
-        // and given back to the kernel each time, a tenth of the main line's time, 0.3 s for each GiB.
+        // Each verification allocates and frees large images and references. If the heap keeps their pages, this saves
+        // a tenth of the main thread's time (0.3 s per GiB).
         const int kept = run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
         mallopt(M_MMAP_THRESHOLD, kept);
         mallopt(M_TRIM_THRESHOLD, kept);
 #endif
-        // A file at its limit (ulimit -f) is an error of the write then, with a sentence.
+        // Without the signal, writing beyond ulimit -f fails with an error that can be reported.
         std::signal(SIGXFSZ, SIG_IGN);
         open_missing_streams();
         keep_stdout();
         help_width = std::min<std::size_t>(help_width, page_width(100));
-        if (argc < 2 || std::strcmp(argv[1], "capture") != 0) {  // the captured program keeps its user's settings
+        if (argc < 2 || std::strcmp(argv[1], "capture") != 0) {  // a captured program keeps its user's settings
             device::use_own_cache();
             device::pin_threads();
         }
         const int status = run_command_line(argc, argv);
         require_printed();
         return status;
-    } catch (const run::Interrupted&) {  // of a command that keeps nothing
+    } catch (const run::Interrupted&) {  // in a command that keeps no results
         say("interrupted");
         return 130;
     } catch (const std::exception& e) {

@@ -1,4 +1,4 @@
-// The program behind main(), in the library: with headers of its own main.cpp took 4 s to compile.
+// The program behind main(). It is in the library, because main.cpp with these includes took 4 s to compile.
 #pragma once
 
 #include <exception>
@@ -7,13 +7,13 @@
 
 namespace cllab::app {
 
-/// Carries out the command line; its exit status.
+/// Runs the command line. Returns the exit status.
 int run_program(int argc, char** argv);
 
-// Exceptions of the standard library as sentences, with the status that follows from who is to blame.
+// Converts exceptions to Errors, and Errors to exit statuses.
 
-/// An Error as it is; no memory, no threads and what the system refuses as Error(environment); anything else is a fault
-/// of this program: Error(result).
+/// Returns an Error unchanged. Lack of memory or threads and refused system calls become Error(environment). Anything
+/// else is a fault of this program: Error(result).
 Error as_error(const std::exception& e);
 
 int exit_status(Blame blame);

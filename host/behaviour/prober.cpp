@@ -10,7 +10,7 @@
 namespace cllab::behaviour {
 namespace {
 
-/// The sizes of sizes.txt for this kind of device: on a CPU two cores copy them in 10 ms, on a GPU no cache holds them.
+/// The sizes of sizes.txt for this kind of device: two CPU cores copy them in 10 ms; on a GPU no cache holds them.
 Sizes sizes_for(const model::Device& device) {
     const auto all = text_entries(embedded("behaviour/sizes.txt"));
     const std::string kind = device.is_gpu() ? "gpu" : model::name(device.implementation);
@@ -24,7 +24,7 @@ Sizes sizes_for(const model::Device& device) {
 const run::MeasureRules rules{.sampling_seconds = 0.3, .first_check = 10, .last_check = 80};
 constexpr double least_sample = 3e-3, longest_launch = 0.5;  ///< in seconds; a ratio takes at least 30 launches
 
-/// A launch with its kernel and what that works on, which no kernel keeps by itself.
+/// A launch with its kernel and memory. The kernel object does not keep the memory alive.
 struct Ready {
     Launch launch;
     device::Built built;
@@ -74,7 +74,7 @@ private:
         return device.has(word) || word == model::name(device.implementation);
     }
 
-    /// Throws Unsupported for the first word of a line `needs` that the device lacks; "a|b" needs one of the two.
+    /// Throws Unsupported for the first word of the line `needs` that the device lacks. "a|b": either one; "!a": not a.
     void require_needs() const {
         const bool is_timed = !std::ranges::count(std::array{"value", "ulp", "code", "binary"}, question_.kind);
         if (is_timed && has("oclgrind")) throw Unsupported("a simulation has no times");
@@ -86,8 +86,8 @@ private:
         }
     }
 
-    /// "device 0x1004 bytes", "kernel 0x11B0 NAME", "flag 0x102A BIT", "extension NAME", "spec"; anything
-    /// else as it is.
+    /// The claim for "device 0x1004 bytes", "kernel 0x11B0 NAME", "flag 0x102A BIT", "extension NAME" or "spec". Other
+    /// text stays unchanged.
     std::string claim() {
         const auto text = question_.field("claim");
         const auto words = split(text, ' ');
@@ -106,7 +106,7 @@ private:
     }
 
     std::string text() const { return std::string(embedded(question_.file() + ".cl")); }
-    /// The same, new to every cache.
+    /// The same text, changed so that no cache has it.
     std::string fresh() const { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text()); }
 
     device::Built built(const std::string& text, const std::string& options) {
@@ -133,7 +133,7 @@ private:
         return out;
     }
 
-    /// One, or two, of this kind. Kept: a new queue may be a new context of the device.
+    /// One or two queues of this kind. They are kept, because a new queue may create a new context on the device.
     const std::vector<cl::CommandQueue>& queues(const std::string& kind) {
         auto& out = queues_[kind];
         if (!out.empty()) return out;
@@ -165,8 +165,8 @@ private:
         return out = buffer;
     }
 
-    /// Seconds per launch in a row of so many, until the host has waited for it; of `enqueue`, until the last call is
-    /// back. A queue with profiling gives each launch an event.
+    /// Seconds per launch for `launches` launches, until the host has waited for them. For `enqueue`, until the last
+    /// call returns. A queue with profiling gives each launch an event.
     double once(Ready& of, unsigned launches = 1) {
         if (of.set("output") == "fresh") of.kernel.setArg(0, of.out = memory("fresh"));
         std::vector<cl::Event> events(of.set("queue") == "profiling" ? launches : 0);
@@ -174,15 +174,15 @@ private:
         for (unsigned i = 0; i < launches; ++i)
             for (auto& queue : of.queues) of.enqueue(queue, events.empty() ? nullptr : &events[i]);
         const double enqueued = seconds_since(start);
-        // Where there is one queue, clFinish sends: on Mesa 22.3's rusticl it does not wait for what was sent before.
+        // clFinish submits the work of a single queue. After clFlush, Mesa 22.3's rusticl would not wait for that work.
         for (const auto& queue : of.queues)
             if (of.queues.size() > 1) queue.flush();
         for (const auto& queue : of.queues) queue.finish();
         return (question_.kind == "enqueue" ? enqueued : seconds_since(start)) / launches;
     }
 
-    /// Warms up, then returns a function that samples seconds per launch: one launch where each has a new buffer, else
-    /// a row of some milliseconds. Throws Unsupported when a launch takes too long.
+    /// Warms up, then returns a function that samples seconds per launch. It times one launch if each needs a new
+    /// buffer, else a sequence of some milliseconds. Throws Unsupported if a launch takes too long.
     std::function<double()> sample(const Launch& launch) {
         const auto of = std::make_shared<Ready>(ready(launch));
         once(*of);
@@ -196,7 +196,7 @@ private:
         return measured(unit, run::sampled(rules, sample));
     }
 
-    /// Seconds per launch, or work-items per second; of two launches the ratio of their times, in turns, either first.
+    /// Seconds per launch, work-items per second, or the ratio of the times of two launches in the order A B B A.
     Answer timed() {
         const auto of = mapped(launches_, [&](const Launch& launch) { return sample(launch); });
         const auto items = static_cast<double>(launches_[0].global.count());
@@ -208,9 +208,9 @@ private:
         });
     }
 
-    /// So many first words of what the launch leaves in a zeroed buffer. With two queues the second one writes the
-    /// zeros, 64 times, and the first word is the sum over the 64 launches. Flushed: it is whether clFinish waited
-    /// behind clFlush.
+    /// The first `number` words that the launch leaves in a zeroed buffer. With two queues the second one writes the
+    /// zeros, 64 times, and the first word is the sum over the 64 launches. Queue "flushed": the first word says
+    /// whether clFinish waited for the launch after clFlush.
     std::vector<cl_uint> words_of(const Launch& launch, std::size_t number) {
         const auto of = ready(launch);
         const cl::Buffer out(of.out(), true);
@@ -239,12 +239,12 @@ private:
         return {Answer::Status::answered, said(question_, words.back())};
     }
 
-    /// The function of a row is the last word of its name, without "native_" or "half_".
+    /// The row's function: the last word of its name, without "native_" or "half_".
     const model::math::Function& function() const {
         return *model::math::find(question_.name.substr(question_.name.find_last_of("._") + 1));
     }
 
-    /// The kernel leaves results, and behind them its arguments.
+    /// The kernel's output has the results, then the arguments.
     Answer ulp() {
         const auto few = static_cast<std::size_t>(sizes_.at("few"));
         const auto words = words_of(launches_[0], 2 * few);
@@ -256,7 +256,7 @@ private:
         return {Answer::Status::answered, format_significant(worst, 3), {worst}};
     }
 
-    /// A hash of the code that a launch runs; empty where it cannot be read.
+    /// A hash of the code that a launch runs; empty if the code is unreadable.
     std::string code_of(const Launch& launch) {
         auto of = ready(launch);
         once(of);  // CPU drivers compile at the first launch
@@ -264,8 +264,7 @@ private:
         inspect::DumpRequest request{{},    launch.kernel,   "", launch.settings.at("options"), of.built.log,
                                      bytes, session_.facts()};
         request.launch = {launch.local, launch.global};
-        // NVIDIA's program binary is PTX, the input of its assembler: its text is compared, and nothing is
-        // disassembled.
+        // NVIDIA's program binary is PTX, the input of its assembler. Its text is compared; nothing is disassembled.
         if (has("nvidia")) request.tool_budget = {};
         return inspect::read_code(request).info.fingerprint;
     }
@@ -276,7 +275,8 @@ private:
         return {Answer::Status::answered, concat(first == second ? "same " : "other ", has("nvidia") ? "PTX" : "code")};
     }
 
-    /// Build time of a new text, or that of a second build over it: of the same text, with a comment or with options.
+    /// Build time of a new text, or the ratio of a second build to it. The second one has the same text, perhaps with a
+    /// comment or options.
     Answer build() {
         const auto& [kernel, change, global, local, settings] = launches_[0];
         return measure(change == "cold" ? "s" : "", [&] {
@@ -302,10 +302,10 @@ private:
 
     device::Session& session_;
     Sizes sizes_;
-    Question question_;  ///< the one that is asked, and
+    Question question_;  ///< the current question
     std::vector<Launch> launches_;
     std::map<std::string, device::Built> programs_;  ///< by file and options
-    std::map<std::string, cl::Memory> memory_;       ///< by kind, as
+    std::map<std::string, cl::Memory> memory_;       ///< by kind
     std::map<std::string, std::vector<cl::CommandQueue>> queues_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 const std::set<std::string> kinds{"value", "ratio", "time", "rate", "enqueue", "ulp", "code", "build", "binary"};
 
-/// The entry for a word of its line `each`: of "uchar16:16", $ is the first part and % the second.
+/// The entry for a word of its line `each`. For "uchar16:16", $ is the first part and % the second.
 Question filled(TextEntry entry, const std::string& word) {
     const auto parts = split(word, ':');
     if (!word.empty()) entry.name += "." + parts.front();

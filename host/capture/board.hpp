@@ -19,22 +19,22 @@ struct AskedFor {
     bool times = true;
     std::vector<std::string> kernels{};  ///< globs; none: no launch is kept
     std::uint64_t launch = 0;            ///< a number from 1; 0: the longest
-    std::string folder{}, timeline{};    ///< of the kernel files; the file of the trace, or empty
+    std::string folder{}, timeline{};    ///< folder of the kernel files; file of the trace, or empty
     NLOHMANN_DEFINE_TYPE_INTRUSIVE(AskedFor, times, kernels, launch, folder, timeline)
 };
 
-/// Events of a kind; `timed` of them said how long they took.
+/// Events of one kind; `timed` of them reported how long they took.
 struct Tally {
     std::atomic<std::uint64_t> count, timed, ns, bytes;
 };
 
 /// A new board is all zeros.
 struct Board {
-    std::atomic<std::uint32_t> processes;  ///< that loaded the layer: its mark
-    std::atomic<std::uint32_t> rows;       ///< used of `tallies`
-    std::atomic<std::uint64_t> used;       ///< of `lines`
+    std::atomic<std::uint32_t> processes;  ///< that loaded the layer
+    std::atomic<std::uint32_t> rows;       ///< number of used `tallies`
+    std::atomic<std::uint64_t> used;       ///< bytes used of `lines`
     std::array<Tally, 4096> tallies;
-    std::array<char, 4 << 20> lines;  ///< of JSON, in the order in which they were said
+    std::array<char, 4 << 20> lines;  ///< JSON lines, in the order of say()
 
     void say(const Json& line);
 };
@@ -44,8 +44,8 @@ Board* map_board(const std::filesystem::path& path, bool is_new);
 
 std::string text_of(const Json& json);
 
-/// The JSON objects on the board that have this key. Lines that are no JSON are skipped. Keys: "asked" (what the layer
-/// shall do), "file" (a kernel file; a later line replaces an earlier one of the same file), "note", "loader" (texts).
+/// The JSON objects on the board that have this key. Skips lines that are not JSON. Keys: "asked" (the options for the
+/// layer), "file" (a kernel file; a later line replaces an earlier one of the same file), "note", "loader" (texts).
 std::vector<Json> said_on(const Board& board, const char* key);
 
 /// The rows with this key that counted something, with "count", "timed", "seconds" and "bytes". Key "kernel": launches
@@ -55,7 +55,7 @@ std::vector<Json> rows_on(const Board& board, const char* key);
 /// Groups rows by kernel, program text and device. Sorts groups, and the rows of a group, by time, longest first.
 std::vector<std::vector<Json>> by_kernel(const std::vector<Json>& rows);
 
-/// The sum of this number over all rows.
+/// The sum of the values of this key over all rows.
 double sum_of(const std::vector<Json>& rows, const char* key);
 
 }  // namespace cllab::capture

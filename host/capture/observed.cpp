@@ -47,7 +47,7 @@ Observed run_observed(const std::vector<std::string>& command, int output, const
     for (const int signal : {SIGTERM, SIGHUP}) ::signal(signal, pass_on);
     int status = 0;
     pid_t ended = 0;
-    // A layer that is not loaded leaves no sign; what the program has loaded can be seen only while it runs.
+    // If the layer is not loaded, this shows only while the program runs: look at its loaded libraries.
     for (auto pause = std::chrono::milliseconds(2); ended == 0 || (ended < 0 && errno == EINTR);) {
         const bool answered = board.processes > 0;
         ended = ::waitpid(child, &status, answered ? 0 : WNOHANG);

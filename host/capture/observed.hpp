@@ -1,4 +1,4 @@
-// The program, started with the layer in its environment, and what it loads while no layer has answered yet.
+// Runs the program with the layer in its environment. Observes its libraries until the layer reports.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace cllab::capture {
 
 struct Observed {
     int status = 0;       ///< its exit status; 128 + signal when killed by one
-    int signal = 0;       ///< that killed it
-    std::string loader;   ///< path of the OpenCL loader that one of its processes loaded
-    std::string drivers;  ///< a driver that was loaded without a loader: the program has a static loader
+    int signal = 0;       ///< signal that killed it; 0: none
+    std::string loader;   ///< exit status; 128 + signal if a signal killed it
+    std::string drivers;  ///< a driver loaded without a loader: the program's loader is statically linked
 };
 
-/// Runs the program with this process's streams and environment, `output` as its standard output, and waits for its
-/// end. It passes SIGTERM and SIGHUP on to the program from then on. Throws Error(usage) if the program cannot be
+/// Runs the program with this process's streams and environment, but with `output` as its standard output, and waits
+/// for its end. From then on, passes SIGTERM and SIGHUP to the program. Throws Error(usage) if the program cannot be
 /// started.
 Observed run_observed(const std::vector<std::string>& command, int output, const Board& board);
 

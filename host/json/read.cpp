@@ -8,8 +8,8 @@
 namespace cllab {
 namespace {
 
-/// Builds the value from the parser's events, and ends the parse where a limit is passed: nlohmann's own builder has
-/// none, and both its MessagePack reader and what walks such a value afterwards recurse.
+/// Builds the value from the parser's events and stops at a limit. nlohmann's own builder has no limits. Its
+/// MessagePack reader and the later traversal of a value are recursive.
 template <typename J>
 class Builder final : public nlohmann::json_sax<J> {
 public:
@@ -36,7 +36,7 @@ public:
         return refuse("damaged: an object in it has more than " + std::to_string(most_json_members) + " members");
     }
     bool parse_error(std::size_t position, const std::string&, const typename J::exception& e) override {
-        constexpr int out_of_range = 406;  // the only error that has no place
+        constexpr int out_of_range = 406;  // the only error without a position
         if (e.id == out_of_range) return refuse("damaged: a number in it is too large");
         damaged_at_ = position;
         return refuse("damaged at byte " + std::to_string(position));
@@ -71,7 +71,7 @@ private:
         J* const inner = place(std::move(empty));
         if (!inner) return false;
         open_.push_back(inner);
-        // An ordered object that grows copies what it holds. Only where there are most_json_members at the most.
+        // An ordered object copies its contents when it grows. Reserve only at levels with few objects.
         if constexpr (requires(typename J::object_t& members) { members.reserve(1); })
             if (is_record_or_part && inner->is_object()) inner->template get_ref<typename J::object_t&>().reserve(48);
         return true;
@@ -82,7 +82,7 @@ private:
     }
 
     J root_;
-    std::vector<J*> open_;  ///< each is the last element of the one before, so that none moves while it is open
+    std::vector<J*> open_;  ///< each is the last element of the previous one, so none moves while it is open
     std::string key_, refused_;
     std::size_t damaged_at_ = 0;
 };
@@ -104,7 +104,7 @@ template nlohmann::ordered_json parse_json(std::string_view);
 std::optional<nlohmann::json> parse_msgpack(std::span<const std::byte> bytes) {
     Builder<nlohmann::json> builder;
     const auto* const first = reinterpret_cast<const char*>(bytes.data());
-    // Not strict: notes are padded.
+    // Not strict, because ELF notes are padded.
     const bool whole = nlohmann::json::sax_parse(first, first + bytes.size(), &builder,
                                                  nlohmann::json::input_format_t::msgpack, false);
     return whole ? std::optional(builder.take()) : std::nullopt;

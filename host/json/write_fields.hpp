@@ -1,5 +1,5 @@
-// Writes what has a list of fields (model/fields.hpp) as a JSON object, in the order of the list. Numbers that are not
-// finite are left out.
+// Writes an object with a list of fields (model/fields.hpp) as JSON, in the order of the list. Omits numbers that are
+// not finite.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace cllab {
 
-/// A value is a number where the number is written back as the same text, else text ("64x4", "linear").
+/// A number if it prints as the same text, else text ("64x4", "linear").
 template <class Json>
 Json point_value(const std::string& text) {
     if (const auto whole = parse_integer(text)) {
@@ -47,7 +47,7 @@ public:
             out_[key] = std::move(*value);
         }
     }
-    /// What is not finite is left out, with its round. Records of before rounds were kept have none.
+    /// Omits values that are not finite, with their rounds. Old records have no rounds.
     void sampled(const char* key, const char* key_of_rounds, const std::vector<double>& samples,
                  const std::vector<unsigned>& rounds, const model::FieldRow& row, const model::FieldRow&) {
         if (row.now) out_[key] = Json::array();

@@ -25,7 +25,7 @@ std::string need_file(const fs::path& path, const fs::path& folder) {
     return cllab::read_file(path).value_or("");
 }
 
-/// "24 24 " as "24,24"; zeros, which stand for nothing, as "".
+/// "24 24 " as "24,24"; all zeros mean none and give "".
 std::string sizes_of(const std::string& line, const fs::path& path) {
     std::vector<std::string> out;
     bool all_zero = true;
@@ -41,7 +41,7 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     return all_zero ? "" : join(out, ",");
 }
 
-/// The file of argument `index` below `folder`, whatever the number of its buffer; empty without one.
+/// The file of argument `index` below `folder`, for any buffer number; empty if there is none.
 fs::path buffer_of(const fs::path& folder, std::size_t index, const std::string& what) {
     const auto part = "_Arg_" + std::to_string(index) + "_" + what + "_";
     std::error_code ignored;
@@ -101,7 +101,7 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
             kernelfile::refuse(place, named, " is an image, of which the capture does not say the format; --arg ",
                                parameter.name, "=… says what to take");
         } else {
-            continue;  // samplers have a default, local memory is asked for
+            continue;  // samplers have a default; captures lack the size of local memory
         }
         out.all.arguments.emplace(parameter.name, std::move(spec));
     }

@@ -1,4 +1,4 @@
-// A kernel as the OpenCL Intercept Layer captured it (CLI_CaptureReplay=1): text, options, sizes, arguments, and the
+// A kernel captured by the OpenCL Intercept Layer (CLI_CaptureReplay=1): text, options, sizes, arguments, and the
 // buffers before and after.
 #pragma once
 
@@ -16,11 +16,10 @@ struct Capture {
     std::string global, local, offset;  ///< "96,80"; empty: none
 };
 
-/// Throws Error(usage) for a folder that is none.
+/// Throws Error(usage) if the folder is not a capture.
 Capture read_capture(const std::filesystem::path& folder);
 
-/// What the capture says of its kernel, in the grammar's own terms. Throws Error(usage) for an argument that is
-/// missing.
+/// The captured launch as a kernel file's description. Throws Error(usage) for a missing or unsupported argument.
 kernelfile::Description described(const Capture& capture, const model::KernelSignature& kernel);
 
 }  // namespace cllab::app

@@ -46,7 +46,7 @@ void refuse_file(const std::string& pattern, const std::string& command) {
                         "' is not a kernel file; its name must end in .cl, .ocl, .spv, .ptx or like another "
                         "program binary");
     }
-    // No kernel's name has these.
+    // Names of kernels have no slash or dot.
     if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
         throw Error(Blame::usage, "there is no file '", pattern.substr(0, colon), "'");
 }
@@ -59,7 +59,7 @@ bool names_variant(const std::string& versus) {
 
 namespace {
 
-/// Of a command whose patterns all name the lab's own kernels. Throws Error(usage).
+/// Checks a command whose patterns all name cllab's own kernels. Throws Error(usage).
 void check_for_families(const CellOptions& invocation) {
     const auto refuse = [](const std::string& option) {
         throw Error(Blame::usage, "option '--", option,
@@ -68,12 +68,12 @@ void check_for_families(const CellOptions& invocation) {
     for (const auto& [option, value] : invocation.statements)
         if (option != "tolerance") refuse(option);
     if (!invocation.reference_command.empty()) refuse("reference-command");
-    tolerance_of(invocation);  // what is wrong with it is said before any device is asked
+    tolerance_of(invocation);  // reports errors in it before a device is used
     if (names_kernel_file(invocation.versus))
         throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
 }
 
-/// Of a command that names kernel files, beside patterns that are `built_in`. Throws Error(usage).
+/// Checks a command that names kernel files. `built_in`: its other patterns. Throws Error(usage).
 void check_for_files(const CellOptions& invocation, const std::vector<std::string>& built_in) {
     if (!built_in.empty())
         throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '",
@@ -92,7 +92,7 @@ void say_guess(const GuessedBlock& block) {
     std::cerr << printable(block.text, "\n");
 }
 
-/// Drivers end the process on some of these.
+/// Some drivers end the process if a program binary is damaged.
 void refuse_damaged(const kernelfile::KernelFiles& files) {
     for (const auto& file : files.files())
         if (const auto program = program_of_text(file.text()))
@@ -114,9 +114,9 @@ struct Choice::Own {
     kernelfile::KernelFiles files;
     std::optional<Capture> capture{};
     std::vector<kernelfile::Wanted> wanted{};
-    bool compared = false;  ///< what is wanted is to leave the same
+    bool compared = false;  ///< the kernels must leave the same results
     std::vector<GuessedBlock> guessed{};
-    std::vector<std::string> left_out{};  ///< sentences about kernels whose arguments cannot all be guessed
+    std::vector<std::string> left_out{};  ///< sentences about skipped kernels, whose arguments cannot all be guessed
     model::Experiment experiment{};
 
     static std::vector<std::shared_ptr<Own>> load(CellOptions& invocation, const Snapshots& earlier);
@@ -128,7 +128,7 @@ struct Choice::Own {
     bool has(const model::Variant& variant) const;
 };
 
-/// Reads the files that the command line names; empty: it names none. No process is started.
+/// Reads the files that the command line names; empty if it names none. Starts no process.
 std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocation, const Snapshots& earlier) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
@@ -151,7 +151,7 @@ std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocat
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
-    // --vs may name a kernel of the same files by its own name.
+    // --vs may name a kernel of the same files without the file's name.
     if (names_variant(versus) && !names_kernel_file(versus)) patterns.push_back(paths.front() + ":" + versus);
     const bool compared = !versus.empty() && !names_build_options(versus);
     std::vector<std::shared_ptr<Own>> out;
@@ -176,7 +176,7 @@ bool Choice::Own::has(const model::Variant& variant) const {
     return std::ranges::any_of(experiment.variants, [&](const auto& one) { return one.own == variant.own; });
 }
 
-/// As a device or a compiler is asked about them.
+/// The builds that a device or compiler is asked about.
 std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
     std::vector<AskedBuild> out;
     for (const auto& build : files.builds()) {
@@ -188,7 +188,7 @@ std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
     return out;
 }
 
-/// Takes what was found of each build.
+/// Takes the result of each build.
 void Choice::Own::introspect(std::span<const model::Introspection> found) {
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
     if (!capture) return;
@@ -197,8 +197,8 @@ void Choice::Own::introspect(std::span<const model::Introspection> found) {
             if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
 }
 
-/// Describes what the files leave out. Of a file that is wanted whole, kernels of which something cannot be guessed are
-/// left out; else it is asked for.
+/// Describes what the files leave open by guesses. If a whole file was requested, skips kernels that cannot be guessed
+/// completely. Otherwise throws an Error that asks for the missing lines.
 void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
     guessed = guess_what_lacks(files, builds, wanted, compared);
     for (const auto& block : guessed) {
@@ -228,7 +228,7 @@ void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
     }
 }
 
-/// `taken`: names of families; that of the experiment joins them.
+/// `taken`: names of families; the experiment's name is added.
 void Choice::Own::make(kernelfile::Wants wants, std::set<std::string>& taken) {
     const auto load_picture = [](const std::string& path) { return load_grey(path); };
     experiment = files.experiment(wanted, load_picture, wants, taken, compared);
@@ -237,7 +237,7 @@ void Choice::Own::make(kernelfile::Wants wants, std::set<std::string>& taken) {
 
 namespace {
 
-/// Removes from each file the settings of --axis that only other files use.
+/// Removes from each file the --axis settings that only other files use.
 template <typename Owns>
 void share_out_axes(const Owns& owns) {
     for (const auto& one : owns) {
@@ -266,7 +266,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     for (std::size_t i = 0; i < own_.size(); ++i) {
         own_[i]->introspect(rest.first(of_each[i].size()));
         rest = rest.subspan(of_each[i].size());
-        // Who asks otherwise has called OpenCL already, or may not.
+        // With another `ask`, this process may have called OpenCL already or must not use it.
         if (!ask && wants == kernelfile::Wants::launch) own_[i]->guess(of_each[i]);
         for (const auto& sentence : own_[i]->left_out) say(sentence);
         for (const auto& block : own_[i]->guessed) guessed_.push_back(block);
@@ -279,7 +279,7 @@ void Choice::say_defaults(double left_out) const {
     if (!own()) return;
     if (left_out > 0) say(format_exact(left_out) + " cell(s) skipped by 'where' lines");
     for (const auto& one : own_) {
-        if (one->guessed.empty())  // a guess says all that was taken
+        if (one->guessed.empty())  // a guess states all defaults
             for (const auto& note : one->files.notes()) say(note);
         for (const auto& block : one->guessed) say_guess(block);
     }

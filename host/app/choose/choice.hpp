@@ -1,4 +1,4 @@
-// What a command's patterns choose from: the families of this program, or the kernels of the user's own files.
+// The choice that a command's patterns make: families of this program, or kernels of the user's files.
 #pragma once
 
 #include <map>
@@ -18,65 +18,65 @@ namespace cllab::app {
 
 /// Whether a pattern names a kernel file, as in my.cl, my.cl:kernel or src/kernels.ocl.
 bool names_kernel_file(const std::string& pattern);
-/// Throws Error(usage) for what matches no kernel and names a folder, another file, or a file that is not there; does
-/// nothing for a name without a file.
+/// For a pattern that matches no kernel. Throws Error(usage) if it names a folder, another kind of file, or a missing
+/// file. Does nothing for other names.
 void refuse_file(const std::string& pattern, const std::string& command);
-/// What stands behind --vs is build options, and no other variant.
+/// Whether --vs has build options, not a variant.
 bool names_build_options(const std::string& versus);
-/// It is the variant that turns out to be the fastest.
+/// Whether --vs means the fastest variant.
 bool names_best(const std::string& versus);
-/// It is a pattern.
+/// Whether --vs is a pattern.
 bool names_variant(const std::string& versus);
 
-/// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
+/// Splits a pattern: "a.cl:mm_*" is the file a.cl and the glob mm_*; "a.cl" is the file and an empty glob.
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern);
 
-/// States that kernel files had, by the names under which they are patterns.
+/// Earlier states of kernel files, by the names that patterns use for them.
 using Snapshots = std::map<std::string, kernelfile::Snapshot>;
 
 class Choice {
 public:
-    /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for
-    /// their arguments. `earlier`: what is read instead; `ask`: who is asked instead. Throws Error.
+    /// Reads the kernel files in the patterns and --vs. A child process asks the first selected device for their
+    /// arguments. `earlier`: states to use instead of the files; `ask`: replaces the device. Throws Error.
     explicit Choice(const CellOptions& invocation, const Snapshots& earlier = {}, const AskDevice& ask = {},
                     kernelfile::Wants wants = kernelfile::Wants::launch);
 
-    /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
+    /// As model::select; a pattern FILE or FILE:GLOB selects kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
-    /// The patterns of the invocation, less what --vs means.
+    /// The cells of the invocation's patterns, without the variant of --vs.
     std::vector<model::Selected> selected() const;
-    /// On stderr: the defaults that were taken, and how many cells constraints leave out. When the points are known to
-    /// be good.
+    /// Prints on stderr the defaults and guesses used, and how many cells constraints exclude. Call this after the
+    /// points have been checked.
     void say_defaults(double left_out = 0) const;
-    /// Whether anything that its kernel gets is a guess.
+    /// Whether anything in the kernel's launch was guessed.
     bool is_guessed(const model::Variant& variant) const;
     const std::vector<GuessedBlock>& guessed() const { return guessed_; }  ///< by file
-    std::vector<std::string> files() const;                                ///< that were read for their text
-    /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
+    std::vector<std::string> files() const;                                ///< read for their text
+    /// A line of such a file, trimmed; the file is named as in a compiler's message. Empty: no such line.
     std::string source_line(const std::string& file, std::size_t number) const;
-    /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
+    /// The arguments of a cell of a kernel file, for other implementations. Throws as its set-up does.
     kernelfile::CellArguments arguments_of(const model::Request& request) const;
-    /// That others give, for the proofs of such cells.
+    /// Results from other implementations, for the result checks of such cells.
     kernelfile::Answers& answers(const model::Variant& variant) const;
-    /// What cells of kernel files point into, for whoever keeps them longer than the choice.
+    /// Keeps the data alive that cells of kernel files point to.
     std::shared_ptr<const void> owner() const {
         return std::make_shared<const std::vector<std::shared_ptr<Own>>>(own_);
     }
-    bool own() const { return !own_.empty(); }  ///< the text is not the lab's
+    bool own() const { return !own_.empty(); }  ///< kernels of the user's files
 
 private:
-    /// Kernel files that were read, and the experiment made of them.
+    /// Kernel files that were read, and the experiment made from them.
     struct Own;
 
     Own& own_of(const model::Variant& variant) const;
 
     CellOptions invocation_;
-    std::vector<std::shared_ptr<Own>> own_;  ///< empty: the families of this program
+    std::vector<std::shared_ptr<Own>> own_;  ///< empty: families of this program
     std::vector<GuessedBlock> guessed_;
 };
 
-/// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do
-/// not affect the code.
+/// The cells of the patterns. Without axes only the first point of each variant: most axes are sizes, which do not
+/// affect the code.
 std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
                                      const std::vector<std::string>& patterns);
 

@@ -38,7 +38,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, 
 namespace cllab::app {
 namespace {
 
-/// In a child process that guesses: compilers also print their build log to stderr.
+/// For a child process that guesses: compilers would also print their build log to stderr.
 void drop_stderr() {
     const int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere < 0) return;
@@ -53,7 +53,7 @@ using kernelfile::SeenLaunch;
 using kernelfile::SmallLaunch;
 using kernelfile::Stated;
 
-/// As if a block had said so; what the user gave is taken as it was.
+/// The guess as a block would describe it. Arguments from the user stay unchanged.
 Description described(const SaidOfKernel& said, const SmallLaunch& small) {
     Description out;
     for (const auto& [name, text] : small.arguments) {
@@ -63,7 +63,7 @@ Description described(const SaidOfKernel& said, const SmallLaunch& small) {
         else
             out.all.arguments.emplace(name, kernelfile::parse_argument(kernelfile::Piece{text, {"a guess", 0, 0}}));
     }
-    out.all.arguments.insert(said.given.begin(), said.given.end());  // and what parts are of, which is no parameter
+    out.all.arguments.insert(said.given.begin(), said.given.end());  // also arrays of which only parts are arguments
     const kernelfile::Place nowhere{"a guess", 0, 0};
     const auto set = [&](auto& to, const std::string& text) {
         if (!text.empty()) to.emplace(nowhere, kernelfile::parse_list(text, nowhere));
@@ -74,18 +74,18 @@ Description described(const SaidOfKernel& said, const SmallLaunch& small) {
     return out;
 }
 
-/// Small launches in Oclgrind, whose plugin says what they touch. For a child process.
+/// Small launches in Oclgrind. Its plugin reports which bytes they touch. For a child process.
 class SmallLauncher {
 public:
-    /// Files are written into the folder. Throws Error(environment) where Oclgrind or its plugin is missing.
+    /// Writes files into the folder. Throws Error(environment) if Oclgrind or its plugin is missing.
     explicit SmallLauncher(const std::filesystem::path& folder) : file_(folder / "touched") {
         use_oclgrind(find_oclgrind("a guess"), {{"OCLGRIND_MAX_ERRORS", "1"},
                                                 {"OCLGRIND_LOG", folder / "log"},
-                                                {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},  // no size is known yet
+                                                {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},  // the final size is unknown
                                                 {"CLLAB_TOUCHED_FILE", file_}});
         session_ = &open_oclgrind(devices_);
     }
-    /// From now on this text is launched. One that was built stays so.
+    /// Selects the text for launches. Builds each text only once.
     void build(const AskedBuild& asked) {
         text_ = asked.text;
         const auto options = options_on(session_->facts(), asked);
@@ -93,7 +93,7 @@ public:
         if (is_new && !program_of_text(text_)) at->second = device::build(*session_, text_, options);
         now_ = &at->second;
     }
-    /// `where`: the file's name for sentences. What fails is the result's trouble.
+    /// `where`: the file's name for messages. Failures go to the result's `trouble`.
     SeenLaunch launch(const std::string& where, const SaidOfKernel& said, const SmallLaunch& small) {
         SeenLaunch out;
         std::error_code ignored;
@@ -139,7 +139,7 @@ private:
     std::string text_;
 };
 
-/// What there is to guess from.
+/// The input for guesses.
 struct Task {
     kernelfile::KernelFiles& files;
     const std::vector<AskedBuild>& builds;
@@ -151,9 +151,9 @@ struct Task {
     const std::string& path_of(const Stated& one) const { return files.files()[files.builds()[one.build].file].path; }
 };
 
-/// In a child process.
+/// For a child process.
 void guess_here(const Task& task, const HandOver& hand_over) {
-    constexpr double most_seconds = 5;  // of the processor, for a kernel; most take 0.1
+    constexpr double most_seconds = 5;  // CPU time per kernel; most take 0.1 s
     drop_stderr();
     const inspect::TempFolder folder;
     SmallLauncher simulator(folder.path());
@@ -169,10 +169,10 @@ void guess_here(const Task& task, const HandOver& hand_over) {
     }
 }
 
-/// In a child process; nothing where the simulator is not installed, or fails: `why` says so.
+/// Guesses in a child process; empty if the simulator is missing or fails. `why` gets the reason.
 std::vector<GuessedKernel> guess_in_child(const Task& task, std::string& why) {
-    // An endless kernel ends by its instructions; beside other work a few seconds of the processor are many of the
-    // clock.
+    // The simulator limits an endless kernel by instructions. Under load, a few seconds of CPU time may take much
+    // longer.
     constexpr double patience = 60;
     std::vector<GuessedKernel> out;
     try {
@@ -182,7 +182,7 @@ std::vector<GuessedKernel> guess_in_child(const Task& task, std::string& why) {
     } catch (const run::Interrupted&) {
         throw;
     } catch (const std::exception& e) {
-        out.clear();  // the text is left to guess from
+        out.clear();  // the caller then guesses from the text alone
         why = e.what();
     }
     return out;
@@ -207,7 +207,7 @@ std::vector<GuessedKernel> guesses(const Task& task) {
     return out;
 }
 
-/// What is asked for, with lines that fit the guessed ones.
+/// The message that asks for missing lines, with suggestions that fit the guessed ones.
 std::string question(const std::string& path, const std::string& kernel, const GuessedKernel& guess) {
     std::vector<std::string> lines;
     for (const auto& [name, text] : guess.advised)
@@ -218,7 +218,7 @@ std::string question(const std::string& path, const std::string& kernel, const G
            (lines.empty() ? "'arg NAME = rand:1024' (`cllab help data`)" : join(lines, ", ")) + " to the guessed block";
 }
 
-/// All that is known of a kernel, said or guessed.
+/// All stated or guessed facts about a kernel.
 struct Known {
     const Stated& stated;
     std::map<std::string, std::string> arguments{};
@@ -235,9 +235,9 @@ Known known_of(const Stated& stated, const GuessedKernel* guess) {
     return out;
 }
 
-/// Kernels that are compared must work on the same: other data or another size is another question.
+/// Kernels that --vs compares must process the same data.
 void require_alike(const Known& one, const Known& other) {
-    if (one.stated.is_enough && other.stated.is_enough) return;  // their user wants it so
+    if (one.stated.is_enough && other.stated.is_enough) return;  // the user stated both completely
     const auto refuse = [&](const std::string& what) {
         throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
                     one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differ: ", what,
@@ -251,7 +251,7 @@ void require_alike(const Known& one, const Known& other) {
             refuse(concat("axis ", name, " = ", value, " against ", same->second));
 }
 
-/// Of one file, with the axes that those before it have.
+/// The guessed block of one file. `axes`: those of earlier files; adds those of this file.
 GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, const std::vector<Stated>& kernels,
                            const std::vector<GuessedKernel>& found, std::map<std::string, std::int64_t>& axes) {
     const auto& path = files.files()[file].path;
@@ -329,8 +329,7 @@ std::vector<model::Introspection> introspect(device::Session& session, const std
 }
 
 std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds) {
-    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy
-    // machine.
+    // --timeout is meant for endless kernels. On a busy machine it may be too short for a driver to start and compile.
     const double patience = std::max(invocation.timeout_seconds, 60.0);
     auto lines = in_child(
         [&](const HandOver& hand_over) {

@@ -1,4 +1,4 @@
-// Guesses of what a kernel file leaves out, made beside the process: the simulator that they come from may crash.
+// Guesses what a kernel file does not state. Runs in a child process, because the simulator may crash.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 #include "kernelfile/source.hpp"
 #include "model/kernel_signature.hpp"
 
-// What a device is asked of the builds of kernel files: their kernels and arguments.
+// The facts that a device reports about the builds of kernel files: kernels and arguments.
 namespace cllab::model {
-// Facts cross from the child that asked the driver to the parent that must not.
+// The child process asks the driver and sends the facts as JSON to the parent, which must not call OpenCL.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ElementType, name, kind, lane_bytes, lanes, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, kind, type, is_const, dims, is_array, writes, reads_too, refusal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSignature, name, parameters, required_group)
@@ -26,38 +26,37 @@ namespace cllab::app {
 
 struct AskedBuild {
     std::string text, options;
-    bool includes_lab = false;                   ///< what the lab defines for the device is among the options
-    const kernelfile::Contents* read = nullptr;  ///< what its text was made of; stays in this process
+    bool includes_lab = false;                   ///< add the lab's definitions for the device to the options
+    const kernelfile::Contents* read = nullptr;  ///< the files of its text; not sent to the child
     bool only_types = false;                     ///< its kernels are those of another build, perhaps with other types
 };
 
-/// Its options on this device.
+/// The build's options on this device.
 std::string options_on(const model::Device& device, const AskedBuild& build);
 
-/// What is said of each of the builds. Throws Error(environment).
+/// Returns the introspection of each build. Throws Error(environment).
 using AskDevice = std::function<std::vector<model::Introspection>(const std::vector<AskedBuild>&)>;
 
-/// In the process that calls OpenCL: what this device says.
+/// For the process that calls OpenCL: asks this device.
 std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds);
 
-/// In a child process: what the driver of the first selected device says; that of another device where that one says
-/// nothing.
+/// Asks the driver of the first selected device, in a child process. If that fails for a build, asks the other devices.
 std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds);
 
-/// The block of one file, made for the kernels that lack something.
+/// The guessed block of one file, for kernels with missing lines.
 struct GuessedBlock {
     std::string file;
-    std::set<std::string> kernels{};  ///< that it is about
-    std::string text{};               ///< its lines
+    std::set<std::string> kernels{};  ///< whose lines it has
+    std::string text{};               ///< the lines
     std::string how{};                ///< "by Oclgrind at n=16, 32", "by the text, …"
-    /// Kernels of which something cannot be guessed, with a sentence that asks for it.
+    /// Kernels that cannot be guessed completely, each with a sentence that asks for the missing lines.
     std::vector<std::pair<std::string, std::string>> open{};
 
-    std::string path() const;  ///< of the file in which a user may keep it
+    std::string path() const;  ///< of the .cllab file in which a user may keep the block
 };
 
-/// Describes the files by what is guessed for the kernels that lack something. `builds`: as a device is asked.
-/// `compared`: by --vs; throws Error(usage) where kernels would not work on the same data.
+/// Guesses for kernels with missing lines, and adds the guesses to the descriptions of the files. `builds`: as for
+/// AskDevice. `compared`: by --vs; throws Error(usage) if the kernels would not process the same data.
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
                                            const std::vector<kernelfile::Wanted>& wanted, bool compared);
 

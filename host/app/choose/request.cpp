@@ -28,7 +28,7 @@ std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation) {
     return said.tolerance;
 }
 
-/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
+/// The run as records describe it: the id, which child processes share, the label, and the drivers' caches.
 static model::RunInfo run_info(const std::string& label) {
     static const std::string id = [] {
         std::random_device random;
@@ -37,7 +37,8 @@ static model::RunInfo run_info(const std::string& label) {
     model::RunInfo out;
     out.id = id;
     out.label = label;
-    // A run may ask more than once, as tune and --watch do: what is asked for later took no turns with the earlier.
+    // tune and --watch make several requests per run. Cells of different requests took no turns, so they need different
+    // numbers of comparisons.
     constexpr std::uint64_t apart = 1'000'000'000;
     static std::uint64_t asked = 0;
     out.order.comparison = apart * asked++;
@@ -60,7 +61,7 @@ run::Settings settings_of(const CellOptions& invocation) {
     return out;
 }
 
-/// Throws Error(usage) when one that --output names is none.
+/// Throws Error(usage) if --output names something that is not a picture.
 static void require_pictures(const std::string& id, const model::Setup& setup,
                              const std::map<std::string, std::string>& asked) {
     const auto known = mapped(setup.pictures, [](const auto& one) { return one.first; });
@@ -84,7 +85,7 @@ void check_points(const run::RunRequest& request, const model::Device& device) {
             else
                 require_pictures(cell.id, model::set_up(*cell.experiment, asked), settings.pictures);
         } catch (const Unsupported&) {
-            // A limit of this device: the cell says so in its record.
+            // A limit of this device; the cell's record says so.
         }
     }
 }
@@ -98,8 +99,8 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// The selected variants point by point, or one as it is and with the build options behind --vs: those of one point are
-/// compared, and take turns before.
+/// Groups of cells for --vs. A group has the selected variants at one point, or one variant without and with the build
+/// options of --vs. The cells of a group take turns and are then compared.
 std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& selected,
                                             const MeasureOptions& invocation, double& left_out) {
     const auto options = model::build_options_axis();
@@ -114,7 +115,7 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
         if (builds) return cell.point.text(options.name) == options.values.front() ? 0 : 1;
         return static_cast<std::size_t>(std::ranges::find(selected, cell.id, &model::Selected::id) - selected.begin());
     };
-    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
+    // Plans all families together, so that an axis needs to exist in only one of them.
     for (auto& group : model::make_plan(selected, axes, invocation.points, &left_out))
         for (auto& cell : group) sides[side_of(cell)].push_back(std::move(cell));
     std::vector<model::Group> out(sides.back().size());
@@ -127,7 +128,7 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     return out;
 }
 
-/// With --vs PATTERN what the others are compared with stands last.
+/// The selected variants. With --vs PATTERN, the variant to compare with is the last one.
 std::vector<model::Selected> select_for(const Choice& choice, const CellOptions& invocation) {
     auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
@@ -152,7 +153,7 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     return selected;
 }
 
-/// --native: behind the kernels of each family its loops.
+/// --native: adds the native loops of each family after its kernels.
 void add_native(std::vector<model::Selected>& selected) {
     for (const auto& kernels : grouped(selected, [](const auto& s) { return s.experiment; })) {
         const auto* family = kernels.front().experiment;

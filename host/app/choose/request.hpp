@@ -1,4 +1,4 @@
-// From the command line to what is run.
+// Converts the command line to a request.
 #pragma once
 
 #include "app/choose/choice.hpp"
@@ -7,20 +7,21 @@
 
 namespace cllab::app {
 
-/// What --tolerance says; throws Error(usage).
+/// The value of --tolerance; throws Error(usage).
 std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation);
 
-/// What every command's cells have from the command line alike; dumps, files and how to measure are the command's own.
+/// The settings that all commands derive from the command line in the same way. The command adds dumps, files and how
+/// to measure.
 run::Settings settings_of(const CellOptions& invocation);
 
-/// Families with loops in C++ for --native.
+/// Families with C++ loops for --native.
 std::vector<std::string> native_families();
 
-/// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
+/// The request of `cllab run`: cells, yardstick, input files and all settings. Throws Error(usage).
 run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocation);
 
-/// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the
-/// long part: Error(usage).
+/// Checks all points and reads the kernel texts before anything runs. Throws Error(usage) for an invalid point or an
+/// unreadable text.
 void check_points(const run::RunRequest& request, const model::Device& device);
 
 }  // namespace cllab::app

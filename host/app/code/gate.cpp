@@ -23,7 +23,7 @@ std::string known_figures() { return join(Strings(std::begin(figure_names), std:
 
 using Allowed = std::map<std::string, std::pair<double, bool>>;
 
-/// "code=5%,registers=4" over the defaults.
+/// Parses "code=5%,registers=4"; unnamed figures keep their defaults.
 Allowed allowed_by(const std::string& text) {
     Allowed out{{"code", {0.02, true}}, {"instructions", {0.02, true}}, {"loops", {0.02, true}}};
     for (const auto& part : text.empty() ? Strings{} : split(text, ',')) {
@@ -95,7 +95,7 @@ private:
         add(kernel, verdict(name, before.get<double>(), name == "occupancy" ? -more : more), "", name, before, now);
     }
 
-    /// Compares each loop if both sides have as many, else only the loops that do the most work.
+    /// Compares each loop if both sides have equally many, else only the loops that do the most work.
     void loops(const Json& kernel, const Json& before, const Json& now) {
         const auto &was = before.at("loops"), &is = now.at("loops");
         const bool alike = was.size() == is.size();
@@ -107,7 +107,7 @@ private:
             loop(kernel, is.size() == 1 ? "loop" : "loop " + std::to_string(i + 1), was.at(i), is.at(i));
     }
 
-    /// Fewer instructions are no gain where an iteration does less: a loop that is not unrolled any more.
+    /// Fewer instructions are no gain if an iteration does less, for example because the loop is no longer unrolled.
     void loop(const Json& kernel, const std::string& name, const Json& was, const Json& is) {
         if (was.at("instructions") == is.at("instructions") && was.at("classes") == is.at("classes")) return;
         const double before = was["instructions"].get<double>(), more = is["instructions"].get<double>() - before;
@@ -125,13 +125,12 @@ private:
             name, was["instructions"], is["instructions"]);
     }
 
-    /// What was spilled, and arrays of a work-item. They are no work: an iteration without them does no less.
+    /// Spilled values and private arrays. They are not counted as work: an iteration without them does no less.
     static bool is_private(const std::string& access) {
         return access.starts_with("scratch_") || access.starts_with("stack_") || access.starts_with("local_");
     }
 
-    /// Bits that an iteration stores; where it stores none, that it loads; else its instructions but for the loop's
-    /// own.
+    /// The first nonzero of: bits that an iteration stores, bits that it loads, its instructions without loop control.
     static std::pair<std::string, double> work_of(const Json& loop, const Strings& units) {
         for (const auto& unit : units) {
             double sum = 0;
@@ -159,9 +158,9 @@ void note_conditions(CodeReport& report, const Json& before, const Json& now) {
                             ": ", what, " was ", was.dump(), ", and is ", is.dump(), " now"));
 }
 
-/// The same kernel for the same target, in a file of another name.
+/// Whether both are the same kernel for the same target, in files with different names.
 bool is_renamed(const Json& was, const Json& is) {
-    const auto rest = [](const Json& of) {  // without the file's name in front
+    const auto rest = [](const Json& of) {  // without the file name in front
         return place_of(of).erase(0, std::filesystem::path(of.value("file", "")).stem().string().size());
     };
     return was.value("file", "") != is.value("file", "") && rest(was) == rest(is);
@@ -236,7 +235,7 @@ std::vector<Json> read_saved(const std::string& path) {
     try {
         const auto json = parse_json<Json>(*text);
         std::vector<Json> out = json.at("kernels");
-        // Compared with itself, so that nothing of it is found odd only when all is compiled.
+        // Compare the file with itself: this finds odd contents before anything is compiled.
         CodeReport trial{.kernels = out};
         compare_code(trial, out, {});
         if (json.at("record") == "code file" && json.at("schema") == 1 && trial.changes.empty() && !out.empty())
@@ -332,7 +331,7 @@ inspect::Words words_of(const std::string& kind) {
     return {};
 }
 
-/// What would be enough to know more of the code.
+/// What would make an unknown figure of the code known.
 std::string enough_for(const CellCode& code) {
     return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
 }

@@ -14,57 +14,58 @@
 
 namespace cllab::app {
 
-// What machine code needs, as JSON for other programs (tools/record.schema.json): each figure with value, unit and
-// origin, or with what would be enough to have one.
+// Figures of machine code, as JSON for other programs (tools/record.schema.json). Each figure has value, unit and
+// origin, or says what would be enough to know it.
 using Json = nlohmann::ordered_json;
 
-/// In their order. `loop`: instructions per iteration of the innermost loop that does the most work, 0 without one.
+/// In output order. `loop`: instructions per iteration of the innermost loop that does the most work; 0 without a loop.
 inline constexpr std::string_view figure_names[]{"registers", "spills",       "private", "local", "code",
                                                  "occupancy", "instructions", "loops",   "loop"};
 
-/// One kernel for one target by one compiler, with the instructions of each loop by class.
+/// The figures of one kernel for one target by one compiler, with the instructions of each loop by class.
 Json figures_of(const CellCode& code);
 
 struct CodeReport {
-    std::vector<Json> kernels;  ///< today's, as figures_of(); a target that is not here has one of no kernel
-    /// What names the kernel, then "figure" (none: the kernel as a whole), "before", "now", "verdict", "reason".
+    std::vector<Json> kernels;  ///< current code, as figures_of(); an unavailable target has one entry without a kernel
+    /// The keys that name the kernel, then "figure" (absent: the kernel as a whole), "before", "now", "verdict",
+    /// "reason".
     std::vector<Json> changes;
     Strings notes;         ///< sentences: another compiler, other options
-    std::size_t same = 0;  ///< kernels whose code is the one of the file
+    std::size_t same = 0;  ///< kernels whose code equals the saved one
 };
 
 /// Verdicts that fail the command, worst first.
 inline constexpr std::string_view bad_verdicts[]{"failed", "worse", "not as expected", "missing", "unknown"};
 bool is_bad(const Json& change);
-/// "tr_cols for gfx900"; "" of no kernel.
+/// "tr_cols for gfx900"; without a kernel, the name is empty.
 std::string place_of(const Json& kernel);
 bool same_place(const Json& a, const Json& b);
 
-/// What `isa` does with figures: saves, compares, and writes them for other programs.
+/// Saves and compares the figures of `isa`, and writes them for other programs.
 class CodeGate {
 public:
-    /// Reads the file of --against, whose targets are those of an invocation without any; opens the outputs. Throws
-    /// Error before anything is compiled.
+    /// Reads the file of --against and opens the outputs. If the invocation has no target or device, it gets the file's
+    /// targets. Throws Error before anything is compiled.
     explicit CodeGate(IsaOptions& invocation);
 
-    bool is_asked() const;  ///< for anything but the page
-    bool prints() const;    ///< standard output has the page, or the table of figures
-    /// Compares and writes. `failed`: the exit status so far. Gives the whole one.
+    bool is_asked() const;  ///< whether figures are compared, saved or written as JSON
+    bool prints() const;    ///< whether `isa` prints its usual page or table on standard output
+    /// Compares and writes. `failed`: the exit status so far. Returns the final exit status.
     int finish(const std::vector<CellCode>& codes, int failed);
 
 private:
     bool compares() const { return !invocation_.against.empty() || expect_; }
-    bool has_stdout() const;  ///< a file does
+    bool has_stdout() const;  ///< standard output is used for a file
     void write(const CodeReport& report) const;
 
     const IsaOptions& invocation_;
     Outputs outputs_;
     std::vector<Json> before_;
     std::optional<kernelfile::Expression> expect_;
-    std::map<std::string, std::pair<double, bool>> allowed_;  ///< how much more; true: of the value
+    std::map<std::string, std::pair<double, bool>> allowed_;  ///< allowed increase; true: relative to the value
 };
 
-// gate_output.cpp: the changes as pages and files.
+// gate_output.cpp: the changes as text and files.
 
 std::string markdown_of(const CodeReport& report);
 std::string junit_of(const CodeReport& report);

@@ -1,4 +1,4 @@
-// A comparison of machine code as pages and files.
+// Prints and writes a comparison of machine code: table, Markdown, JUnit, SARIF.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,14 +62,14 @@ std::vector<report::Column> columns_of(const CodeReport& report) {
                                        : change["verdict"] == "better" ? Tone::good
                                                                        : Tone::plain);
     }
-    // Conditions compare nothing with an earlier state.
+    // Conditions have no earlier state to compare with, so their columns are empty.
     std::erase_if(columns, [](const auto& column) {
         return !column.cells.empty() && std::ranges::all_of(column.cells, [](const auto& cell) { return cell == "-"; });
     });
     return columns;
 }
 
-/// Sentences beside the table.
+/// Sentences below the table.
 Strings told_of(const CodeReport& report) {
     Strings out;
     for (const auto& change : report.changes)
@@ -78,7 +78,7 @@ Strings told_of(const CodeReport& report) {
     return out;
 }
 
-/// As a forge wants it: relative to the folder that the command ran in, where that has the file.
+/// As a code-hosting site expects it: relative to the current folder if the file is below it, else absolute.
 std::string uri_of(const std::string& file) {
     const auto path = std::filesystem::absolute(file).lexically_normal();
     const auto relative = path.lexically_relative(std::filesystem::current_path());
@@ -135,7 +135,7 @@ std::string sarif_of(const CodeReport& report) {
     auto results = Json::array(), rules = Json::array();
     for (const auto& change : report.changes) {
         if (change["verdict"] == "new") continue;
-        // "loop 2" is the rule of loops.
+        // "loop 2" uses the rule of "loop".
         const auto what = split(text_of(change, change.contains("figure") ? "figure" : "verdict"), ' ');
         const Json rule{{"id", "code/" + what.front()}};
         if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);

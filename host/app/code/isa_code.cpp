@@ -122,7 +122,7 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
 
 namespace {
 
-/// Gives `codes` the source lines of their cells.
+/// Adds source lines to `codes`.
 void add_source(Runner& runner, const run::Settings& settings, const model::Device& device,
                 std::span<const model::Cell> cells, std::span<const model::Record> records, std::span<CellCode> codes) {
     std::vector<DumpedCell> dumped;
@@ -140,8 +140,8 @@ void add_source(Runner& runner, const run::Settings& settings, const model::Devi
     }
 }
 
-/// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again
-/// under it, and the listing is of what it saw run. Where that cannot be, `codes` stay as they are, with the reason.
+/// NVIDIA with Nsight Compute: launches the kernel again under ncu to count which code runs. The listing is then the
+/// one that ncu saw run. If that fails, `codes` keep their listing and get the reason.
 void count_executions(const model::Device& device, const std::vector<model::Cell>& cells,
                       const std::vector<model::Record>& records, const IsaOptions& invocation,
                       std::span<CellCode> codes) {
@@ -169,14 +169,14 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
             code.summary = inspect::summary(code.counts);
         } catch (const Unsupported& e) {
             not_counted("it cannot be launched through the CUDA driver, because " + std::string(e.what()));
-        } catch (const Error& e) {  // no room for its arguments, say: the code is there without the counts
+        } catch (const Error& e) {  // for example no memory for its arguments; the code is still shown
             not_counted(e.what());
         }
     }
 }
 
-/// Notes what vectors of halves cost on the device, where the kernel or a function of its file calls vload_half8 and
-/// its like.
+/// Adds a note on the cost of vectors of halves on this device, if the kernel or a function of its file calls
+/// vload_half8 or similar.
 void add_cost_of_halves(CellCode& code, const model::Variant& variant, const std::string& cost) {
     if (!variant.own) return;
     static const std::regex call("v(load|store)_half(2|3|4|8|16)(_rt[ezpn])?");
@@ -203,13 +203,13 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     const inspect::TempFolder temporary;
     run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
     request.settings.measure = false;
-    // As much as `cllab run` takes by itself, and for longer operations too: it was asked for.
+    // Samples longer than `cllab run` by default, so that longer operations have enough samples too.
     if (invocation.hot) request.settings.hot_seconds = 1;
     request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     std::vector<CellCode> codes;
     std::vector<model::Record> records;
     const Events events{.done = [&](std::size_t, std::size_t index, const model::Record& record) {
-        // Its text is read from the dump.
+        // The code is read from the dump.
         if (record.status == model::Status::ok && record.dump.empty())
             throw Error(Blame::environment,
                         record.warnings.empty() ? "the kernel left no dump" : record.warnings.back());
@@ -218,7 +218,7 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
         records.push_back(record);
     }};
     catch_interrupts();
-    // Text that is not the lab's own is run in a child process, as by `cllab run`.
+    // A user's text runs in a child process, as in `cllab run`.
     const bool isolate = !invocation.cl_dir.empty() ||
                          std::ranges::any_of(cells, [](const auto& cell) { return cell.variant->own != nullptr; });
     const auto runner =
@@ -289,11 +289,11 @@ LiveCode live_code(const CellCode& code) {
 
 namespace {
 
-/// The first error of a compiler's log, with its line, and how many more there are.
+/// The first error of a compiler's log with its line, and the number of further errors.
 std::string first_of(const std::string& log, bool dumped) {
     const auto lines = split(log, '\n');
     const auto errors = std::ranges::count_if(lines, [](const auto& line) {
-        // What a linker finds nowhere is named in the first one.
+        // Undefined symbols are all named in the linker's first error.
         return line.find("error: ") != line.npos && line.find("undefined ") == line.npos;
     });
     if (errors < 2) return run::first_error(log);
@@ -301,8 +301,8 @@ std::string first_of(const std::string& log, bool dumped) {
                        dumped ? ", all in build.log" : "; --dumps DIR keeps them in build.log");
 }
 
-/// Targets whose registers nothing here finds out, each with the package that does. No compiler is loaded where none is
-/// asked for: beside a driver's own LLVM another one ends the process.
+/// Targets whose registers no installed tool reports, each with the package that does. Returns before it loads a
+/// compiler if no target is given: a second LLVM next to a driver's own ends the process.
 std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
     std::vector<std::string> out;
     if (targets.empty()) return out;
@@ -321,7 +321,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
     std::vector<std::pair<std::string, std::vector<std::string>>> refusals;  // with the kernels
     for (const auto& code : codes) {
         for (const auto& note : code.notes) add_once(notes, note);
-        // A target that is not here was named already.
+        // Unavailable targets have already been reported.
         if (code.status == model::Status::ok || code.id.empty()) continue;
         const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
                           first_of(code.reason, !invocation.dumps.empty());
@@ -334,7 +334,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         std::fprintf(stderr, "%s\n",
                      printable(first_few(kernels, 3, std::identity()) + said).c_str());
     auto targets = invocation.targets;
-    std::erase_if(targets, [&](const auto& target) {  // a named compiler may have a ptxas of its own
+    std::erase_if(targets, [&](const auto& target) {  // a compiler named by --compiler may have its own ptxas
         return std::ranges::any_of(codes,
                                    [&](const auto& c) { return c.where.starts_with(target) && c.info.registers; });
     });

@@ -20,9 +20,9 @@ struct IsaOptions : CellOptions, FileOptions {
     Strings targets, columns;
     std::string dumps;
     std::string compilers;             ///< --compiler
-    inspect::ChosenCompiler compiler;  ///< of them that makes the code now
+    inspect::ChosenCompiler compiler;  ///< the one that compiles now
     std::string save, against, expect, allow, sarif;
-    unsigned width = 0;  ///< columns; 0: as long as the lines are
+    unsigned width = 0;  ///< width in columns; 0: unlimited
     bool list_targets = false, summary = false, hot = false, source = false, live = false, require_all = false;
 };
 
@@ -30,81 +30,79 @@ struct CellCode {
     std::string id, where;                  ///< "pitch_short8", "gfx900" or a device's name
     std::string isa, summary;               ///< as in isa.txt and stats.json
     std::string stats;                      ///< the content of stats.json
-    std::string column, compiler, options;  ///< of --compiler; that made it, with its version; its build options
-    std::string file;                       ///< that has its text
+    std::string column, compiler, options;  ///< of --compiler; the compiler with its version; build options
+    std::string file;                       ///< file with its text
     std::uint64_t line = 0;
     std::vector<std::size_t> group;  ///< of the launch; empty: unknown
     inspect::FunctionStats counts;
     model::CodeInfo info;
-    std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
-    std::string hot_note;           ///< why no better evidence of it was to be had; empty where it is the best
-    std::map<std::uint64_t, std::string> places;  ///< "pitch.cl:141" of instructions, by address; where it is known
-    std::vector<std::pair<std::string, std::string>> source;  ///< then: the lines of the text, with their places
-    std::string source_note;                                  ///< with --source: why there are none
+    std::optional<model::Hot> hot;                ///< which code runs; nullopt: not examined
+    std::string hot_note;                         ///< why better evidence is missing; empty: it is not missing
+    std::map<std::uint64_t, std::string> places;  ///< "pitch.cl:141" by instruction address, if known
+    std::vector<std::pair<std::string, std::string>> source;  ///< lines of the text, with their places
+    std::string source_note;                                  ///< with --source: why there are no source lines
     model::Status status = model::Status::ok;
     std::string reason;              ///< a line, or the compiler's log; empty when ok
-    std::string enough;              ///< what would be enough, where that is known
-    std::vector<std::string> notes;  ///< sentences: what of it is not as its text and options say
-    bool own = false;                ///< of a user's text, of which one reason often holds for all kernels
+    std::string enough;              ///< what would be enough to know more, if known
+    std::vector<std::string> notes;  ///< sentences: how the code differs from its text and options
+    bool own = false;                ///< from a user's text; one reason often applies to all its kernels
 };
 
-/// Why the tools that are there make no listing; empty: they do, or are not there.
+/// Why installed tools refused to make a listing; empty if none refused.
 std::string refusal_of(const inspect::Analysis& analysis);
 
-/// What the dump of a finished cell says; no code when the cell has no dump.
+/// The code in a finished cell's dump; without a dump, no listing.
 CellCode code_of(const model::Record& record, const std::string& label);
 
-/// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is
-/// none.
+/// The kernels of a program binary that match the glob; an empty glob matches all. Throws Error(usage) if the file is
+/// not a program binary.
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob);
 
-/// A part of the code that runs, with its instructions.
+/// A region of code that runs, with its instructions.
 struct HotBody {
     model::HotRegion region;  ///< of CellCode::hot
     std::vector<inspect::Instruction> instructions;
     inspect::Counts counts;
 };
-/// Most samples first; none where it is not known. `code` outlives them.
+/// Regions with the most samples first; empty if unknown. `code` must outlive the result.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
-/// Of several targets, those that are unknown or cannot be had here lose only their own rows: each is named on stderr
-/// and taken out; `left_out` gets a code without a kernel for each. The exit status that follows; 0 where none is.
-/// Throws the first one's Error where none is left.
+/// Removes unknown or unavailable targets from the options. Names each on stderr and adds a code without a kernel to
+/// `left_out`. Returns the exit status that follows; 0 if all are available. If none is left, throws the first Error.
 int leave_out_missing_targets(IsaOptions& options, std::vector<CellCode>& left_out);
 
-/// Asks the compilers of invocation.targets for the kernels of a user's texts, which no device needs to take: those
-/// that came out for one target at least, and those of the text that do not compile.
+/// Compiles a user's texts for invocation.targets to find their kernels; needs no device. Returns kernels that compile
+/// for at least one target, and kernels of the text that do not compile.
 AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& programs);
 
-/// The code of each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or
-/// cannot be had here.
+/// The code of each cell for each of invocation.targets, grouped by target. Throws Error for an unknown or unavailable
+/// target.
 std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::OfflinePrograms& programs,
                                       const std::vector<model::Cell>& cells);
 
-/// Builds and verifies each cell once on the devices the invocation selects.
+/// Builds and verifies each cell once on the devices that the invocation selects.
 std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
 
-/// A comment with the source line of an instruction where it is another than `last`, that of the one before; empty
-/// where lines are not known.
+/// A comment with the source line of an instruction. Empty if the line equals `last`, the previous instruction's.
 std::string source_line(const CellCode& code, std::uint64_t address, std::string& last);
 
 /// The listing with its source lines.
 std::string with_source(const CellCode& code);
 
-/// Live registers beside the instructions of a cell's code.
+/// Live registers for each instruction of a cell's code.
 struct LiveCode {
-    std::string summary;  ///< where most are live, or why that is not known
-    std::string head;     ///< the line over the columns; empty where nothing is known
+    std::string summary;  ///< where most registers are live, or why that is unknown
+    std::string head;     ///< heading of the columns; empty if unknown
     std::map<std::uint64_t, std::string> columns;
 
-    /// The numbers in front of the instruction at `address`; nothing where they are not known.
+    /// The numbers to print before the instruction at `address`; blanks if unknown.
     std::string beside(std::uint64_t address) const;
 };
 
 LiveCode live_code(const CellCode& code);
 
-/// Says on stderr what has no code, kernels of a user's text with one reason together, and what is not as it was asked
-/// for; the exit status.
+/// Prints on stderr which cells have no code, and what differs from the request. Kernels of a user's text with the same
+/// reason share a line. Returns the exit status.
 int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invocation);
 
 }  // namespace cllab::app

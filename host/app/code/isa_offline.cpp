@@ -1,5 +1,5 @@
-// `cllab isa --target`: the code of cells for processors that are not here. Nothing is asked of a device, and of a
-// user's text nothing but its kernels, by the compilers that make the code.
+// `cllab isa --target`: compiles cells for absent processors. Uses no device. The compilers also tell which kernels a
+// user's text has.
 #include <algorithm>
 #include <mutex>
 
@@ -30,7 +30,7 @@ std::vector<model::Device> devices_of(const IsaOptions& invocation) {
     });
 }
 
-/// As far as it is known without a compiler: of "__local float4* t" all, of anything else the name.
+/// Parses a parameter without a compiler. It knows the type only if it is a built-in one, as in "__local float4* t".
 model::Parameter parameter_of(const std::string& text) {
     std::string spaced;
     for (const char c : text.substr(0, text.find('['))) spaced += in_name(c) ? c : ' ';
@@ -48,7 +48,7 @@ model::Parameter parameter_of(const std::string& text) {
     return out;
 }
 
-/// The kernels of a text, in its order, of which the targets' compilers made these programs.
+/// The kernels of a text, in its order, from the programs that the targets' compilers made.
 model::Introspection kernels_of(const std::string& text, const std::vector<const inspect::OfflineProgram*>& made) {
     std::vector<std::string> names;
     model::Introspection out;
@@ -58,7 +58,7 @@ model::Introspection kernels_of(const std::string& text, const std::vector<const
         out.built = out.built || program->log.empty();
     }
     const auto texts = kernels_in(text);
-    if (!out.built && !texts.empty()) {  // each of them says why
+    if (!out.built && !texts.empty()) {  // each kernel's own build reports the error
         out.built = true;
         for (const auto& kernel : texts) names.push_back(kernel.name);
     }
@@ -71,11 +71,11 @@ model::Introspection kernels_of(const std::string& text, const std::vector<const
     }
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    for (const auto& name : names) out.kernels.push_back({name, {}});  // of a macro
+    for (const auto& name : names) out.kernels.push_back({name, {}});  // defined by macros
     return out;
 }
 
-/// The file that has the kernel, and the line of its name; 1 where a macro or a header has it.
+/// Sets the kernel's file and the line of its name; line 1 if a macro or header defines it.
 void name_place(const model::Cell& cell, const run::KernelSource& source, const std::string& entry, CellCode& out) {
     const auto& own = cell.variant->own;
     out.file = own ? own->path : source.origin != "embedded" ? source.origin : "cl/" + cell.experiment->family + ".cl";
@@ -97,7 +97,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const model::Request request{*cell.variant, cell.point, device, 1, model::no_files};
     const model::Setup setup = [&] {
-        static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
+        static std::mutex one_at_a_time;  // variants of a point share the family's cache
         const std::lock_guard lock(one_at_a_time);
         return model::set_up(*cell.experiment, request);
     }();
@@ -110,7 +110,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
             "the compiler for ", target,
             is_spirv(*program) ? " does not accept SPIR-V; Intel's does" : " does not accept a compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto required = required_group_in(source.text, entry, split(options, ' '));  // clang leaves it out of PTX
+    const auto required = required_group_in(source.text, entry, split(options, ' '));  // clang omits it from PTX
     const auto group =
         required && (*required)[0] > 0 ? model::Extent((*required)[0], (*required)[1], (*required)[2]) : setup.local;
     out.options = options;
@@ -150,7 +150,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
         out.summary += line + "\n";
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
-    // What a library would bring is lacking on purpose; anything else that the assembler refuses is the kernel's.
+    // Missing library functions are expected. Any other refusal of the assembler is an error of the kernel.
     if (built.lacking.empty() && !built.analysis.info.registers) out.reason = refusal_of(built.analysis);
     if (!out.reason.empty()) out.status = model::Status::build_failed;
     if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
@@ -202,7 +202,7 @@ AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& 
 
 std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::OfflinePrograms& programs,
                                       const std::vector<model::Cell>& cells) {
-    // All of them first: a target that cannot be had is said before anything is compiled.
+    // Check all targets first: an unavailable one is reported before anything is compiled.
     const auto devices = devices_of(invocation);
     std::vector<CellCode> codes(devices.size() * cells.size());
     const auto missing = mapped(invocation.targets, inspect::missing_of);

@@ -24,7 +24,7 @@ std::string machine_code(const fs::path& dump) {
     return cllab::read_file(dump / "program.so").value_or(cllab::read_file(dump / "program.o").value_or(""));
 }
 
-/// From the dump of the build with lines to the cell's. Returns why not.
+/// Adds line information from the build with lines to the cell's dump. Returns the reason if that fails.
 std::string hand_over(const fs::path& lined, const fs::path& dump, const std::string& option) {
     const auto ran = machine_code(dump), built_for_lines = machine_code(lined);
     const auto places = inspect::places_of_same_code(inspect::as_bytes(built_for_lines), inspect::as_bytes(ran),
@@ -78,14 +78,14 @@ void DumpedCode::add_lines(Runner& runner, const run::Settings& like, const std:
         const auto found = cells_.find(device.selector);
         if (found == cells_.end() || device::line_option(device).empty()) continue;
         say_doing("building for the source lines of the page");
-        std::map<std::string, std::vector<std::string>> missing;  // variants, by the reason
+        std::map<std::string, std::vector<std::string>> missing;  // variants by reason
         try {
             const auto why = app::add_lines(runner, like, device, found->second);
             for (std::size_t i = 0; i < why.size(); ++i) {
                 const auto& cell = found->second[i].cell;
                 if (!why[i].empty()) add_once(missing[why[i]], cell.experiment->entry(*cell.variant));
             }
-        } catch (const Error& e) {  // what was measured is worth more
+        } catch (const Error& e) {  // the measurement matters more than its lines
             missing[e.what()] = {"the page"};
         }
         say_doing("");

@@ -1,4 +1,4 @@
-// The source lines of dumped code, beside the dumps.
+// Source lines of dumped code; they are stored in the dump folders.
 #pragma once
 
 #include <map>
@@ -19,22 +19,22 @@ struct DumpedCell {
     std::string dump;  ///< Record::dump
 };
 
-/// Builds each cell once more on the device, with line information, and writes lines.txt into its dump where that made
-/// the code that the dump holds. `like` has the settings of the run. Nothing is measured. By cell: the sentence that
-/// says why it has no lines; empty where it has.
+/// Builds each cell once more with line information. If this gives the code of the cell's dump, writes lines.txt into
+/// that dump. `like` has the settings of the run. Measures nothing. Returns per cell why it has no lines; empty: it
+/// has.
 std::vector<std::string> add_lines(Runner& runner, const run::Settings& like, const model::Device& device,
                                    std::span<const DumpedCell> cells);
 
-/// The cells of a run of whose code the page has a card: the first of each code.
+/// The cells of a run whose code is shown on the page: the first cell of each code, at most most_cards.
 class DumpedCode {
 public:
     void take(const model::Cell& cell, const model::Record& record);
-    /// Device by device. What has no lines is said on stderr.
+    /// Adds lines device by device. Prints on stderr what has no lines.
     void add_lines(Runner& runner, const run::Settings& like, const std::vector<model::Device>& devices) const;
 
 private:
     std::set<std::string> known_;
-    std::map<std::string, std::vector<DumpedCell>> cells_;  ///< by the device's selector
+    std::map<std::string, std::vector<DumpedCell>> cells_;  ///< by device selector
 };
 
 }  // namespace cllab::app

@@ -1,4 +1,4 @@
-// A command is one row: its manual, its options, and what it does.
+// A command: its manual, its options, and the function that runs it.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -11,59 +11,59 @@
 
 namespace cllab::app {
 
-/// How much of a help page: what fits a screen, or everything.
+/// Extent of a help page: one screen, or everything.
 enum class Detail { screen, all };
 
-/// Options that belong together. Those used most come first and are what a screen shows.
+/// Options that belong together. The most common ones come first and are shown on a screen.
 struct OptionGroup {
     std::string title;
     Strings often, others;
 };
-/// An option stands in one group at most, whichever commands have it; the help has those in none at its end.
+/// An option is in at most one group, for all commands. Help shows options without a group last.
 const std::vector<OptionGroup>& option_groups();
 
-/// What options.txt says of an option of the command: behind a line "--OPTION of COMMAND ...", else "--OPTION".
+/// The text of options.txt on an option: the entry "--OPTION of COMMAND ...", else the entry "--OPTION".
 std::string option_text(const std::string& command, const std::string& option);
 
-/// The options as --help prints them: the first sentence of those used most, or all of them under their groups' titles.
+/// The options as --help prints them: first sentences of the most common ones, or all options in full by group.
 std::string options_text(const std::vector<Row>& options, Detail detail);
-/// Up to the first full stop behind which a sentence begins.
+/// The text up to the first full stop that is followed by a new sentence.
 std::string first_sentence(const std::string& text);
 
-/// What --help prints. Empty lines separate the paragraphs of `about`, of which a screen shows the first. The first
+/// The text of --help. Empty lines separate the paragraphs of `about`; a screen shows only the first one. The first
 /// line of `example` is a command; its output may follow.
 struct Manual {
     std::string name;
-    std::string synopsis, summary;  ///< a line of the overview: "PATTERN...", "what limits the time"
+    std::string synopsis, summary;  ///< for a line of the overview: "PATTERN...", "what limits the time"
     std::string usage, about, example;
-    bool passes_on = false;  ///< what stands behind `--` is for another program
+    bool passes_on = false;  ///< words after `--` are for another program
 };
-/// What commands/NAME.txt says: lines "Usage: ", "Arguments: " and "Summary: ", the paragraphs, and behind a line
-/// "Example:" the example. By its line "Place: " CMake puts the command among the others.
+/// Reads commands/NAME.txt: lines "Usage: ", "Arguments: " and "Summary: ", the paragraphs, and the example after a
+/// line "Example:". CMake orders the commands by the line "Place: ".
 Manual manual_of(const std::string& name);
 
 struct Command {
     Manual manual;
     std::vector<Row> options;
-    /// `argv`: the whole command line, for records; `words`: what stands behind the command. Returns the exit status.
+    /// `argv`: the whole command line, for records; `words`: the words after the command. Returns the exit status.
     std::function<int(const Strings& argv, Strings words)> run;
 };
 
 /// All commands, in the order of the overview.
 const std::vector<Command>& commands();
-/// Nothing when there is no such command.
+/// nullptr if there is no such command.
 const Command* find_command(const std::string& name);
 Strings command_names();
 
-/// The options as Boost reads them.
+/// The options in the form that Boost needs.
 boost::program_options::options_description described(const std::vector<Row>& options);
 
-/// The page of a command.
+/// The help page of a command.
 std::string help_of(const Command& command, Detail detail);
-/// `cllab COMMAND --help [all]` and `cllab help TOPIC [all]`; the overview for "". Throws Error(usage).
+/// The page of `cllab COMMAND --help [all]` and `cllab help TOPIC [all]`; "": the overview. Throws Error(usage).
 std::string help_text(const std::string& topic, Detail detail);
 
-/// What Boost read: the values given, by row; of a switch that is given, an empty one.
+/// The words as Boost parsed them. `values`: per row, the given values; for a given switch, an empty text.
 struct Words {
     Strings positional, passed_on;
     std::vector<Strings> values;
@@ -72,12 +72,12 @@ struct Words {
 /// Throws Error(usage) with one sentence.
 Words read_words(const Manual& manual, const std::vector<Row>& options, Strings words);
 
-/// `words` stand behind --help: "all" asks for everything.
+/// `words`: those after --help; "all" asks for everything.
 Detail detail_of(const Strings& words);
 /// Prints a page. Returns 0.
 int print_help(const std::string& page);
 
-/// `words` as the command's options. Throws Error(usage).
+/// Converts `words` to the command's options. Throws Error(usage).
 template <class Of>
 Of options_from(const Rows<Of>& rows, const Words& words, const Strings& argv) {
     Of out;
@@ -89,7 +89,7 @@ Of options_from(const Rows<Of>& rows, const Words& words, const Strings& argv) {
     return out;
 }
 
-/// `check` refuses what does not go together, and sets what follows from several options; it throws Error(usage).
+/// `check` rejects contradictory options and sets values that depend on several options; it throws Error(usage).
 template <class Of>
 Command make_command(Manual manual, const Rows<Of>& rows, const std::function<void(Of&)>& check,
                      const std::function<int(const Of&)>& run) {
@@ -107,16 +107,16 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
     return out;
 }
 
-/// Throws Error(usage) where the command line names nothing to work on.
+/// Throws Error(usage) if the command line has no pattern.
 void need_pattern(const Call& call,
                   const std::string& what = "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
 void refuse_patterns(const Call& call, const std::string& about);
 
-/// Runs what the command line asks for; returns the exit status. Throws Error.
+/// Runs the command line and returns the exit status. Throws Error.
 int run_command_line(int argc, char** argv);
 
-// What `cllab help TOPIC` explains beside the commands: each topic fits a screen.
-inline std::size_t help_width = 100;  ///< columns of every page of the help, at most; main() knows the terminal
+// Topics of `cllab help TOPIC` in addition to the commands; each topic fits a screen.
+inline std::size_t help_width = 100;  ///< maximum columns of help pages; main() sets the terminal's
 
 struct Topic {
     const char *name, *about;

@@ -16,7 +16,7 @@
 namespace cllab::app {
 namespace {
 
-/// With this many options a command shows them all.
+/// With at most this many options, a command shows all of them.
 constexpr std::size_t few = 7;
 
 constexpr std::size_t room_of_names = 26;
@@ -39,7 +39,7 @@ std::string line_of(const Row& row, const std::string& about) {
 
 const Row help_row{"help,h", "[all]", "Prints this page; `all`: everything."};
 
-/// With a last one for options that stand in none, as one that only its own command has may do.
+/// Adds a last group for options in no other group, such as one that only a single command has.
 std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {
     auto out = option_groups();
     Strings grouped;
@@ -55,14 +55,14 @@ std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {
 
 bool screen_is_short(const std::vector<Row>& options) { return options.size() > few; }
 
-/// A paragraph is one line: the screen's width wraps it.
+/// Joins the lines of each paragraph, so that the screen's width wraps it.
 std::string joined_lines(std::string text) {
     for (std::size_t i = 1; i + 1 < text.size(); ++i)
         if (text[i] == '\n' && text[i - 1] != '\n' && text[i + 1] != '\n') text[i] = ' ';
     return text;
 }
 
-/// Paragraphs, with empty lines between.
+/// Wraps paragraphs that are separated by empty lines.
 std::string wrapped(const std::string& text) {
     std::string out;
     for (const auto& line : split(text, '\n')) out += line.empty() ? "\n" : report::wrap(line, "", help_width);
@@ -93,7 +93,7 @@ std::string overview() {
     return out.str();
 }
 
-/// The overview, and behind it each command and each topic.
+/// The overview, followed by each command and each topic.
 std::string everything() {
     std::string out = overview();
     for (const auto& command : commands()) out += "\n\n" + help_of(command, Detail::all);
@@ -103,7 +103,7 @@ std::string everything() {
 
 }  // namespace
 
-/// groups.txt: a line for each, with a bar behind the options that are used most.
+/// groups.txt has one line per group. A bar follows the most common options.
 const std::vector<OptionGroup>& option_groups() {
     static const auto all = [] {
         std::vector<OptionGroup> out;
@@ -209,7 +209,7 @@ std::string help_text(const std::string& topic, Detail detail) {
     const auto* command = find_command(topic);
     std::string out = command ? help_of(*command, detail) : "";
     auto known = command_names();
-    // What is a command and a topic has both on one page.
+    // A name that is both a command and a topic gets both on one page.
     for (const auto& one : topics()) {
         add_once(known, one.name);
         if (topic == one.name) out += (out.empty() ? "" : "\n") + one.text();
@@ -235,7 +235,7 @@ std::string beside(const std::string& name, std::size_t room, const std::string&
     return report::wrap_beside("  " + name + std::string(room - name.size() + 2, ' '), meaning, help_width);
 }
 
-/// The text with a list in the place of a line.
+/// Replaces a line of the text by a list.
 std::string with_list(std::string text, const std::string& line, const std::string& list) {
     return text.replace(text.find(line), line.size(), list);
 }

@@ -1,4 +1,4 @@
-// From the words of the command line to a command and its options.
+// Parses the words of the command line into a command and its options.
 #include <algorithm>
 #include <boost/program_options.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// What one types who comes from another tool, and what the command has in its place; empty where it has nothing.
+/// For an option known from other tools: what the command offers instead. Empty if nothing.
 std::string habit(const std::string& option, const std::vector<Row>& options) {
     struct Habit {
         Strings words;
@@ -42,7 +42,7 @@ std::string habit(const std::string& option, const std::vector<Row>& options) {
     return "";
 }
 
-/// Boost's sentences, without its capital letters and with the nearest option.
+/// Boost's message, with the nearest option and a pointer to --help.
 std::string explain(const Manual& manual, const std::vector<Row>& options, const po::error& e) {
     std::string out = e.what();
     if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
@@ -55,7 +55,7 @@ std::string explain(const Manual& manual, const std::vector<Row>& options, const
     return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + manual.name + " --help`.";
 }
 
-/// Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
+/// Boost takes the next word as an option's value, so `--json --no-dumps` would write a file "--no-dumps".
 void refuse_missing_values(const Strings& args, const po::options_description& known) {
     const auto option_at = [&](const std::string& arg) {
         const auto name = arg.rfind("--", 0) == 0            ? arg.substr(2)
@@ -71,7 +71,7 @@ void refuse_missing_values(const Strings& args, const po::options_description& k
     }
 }
 
-/// An option that may stand alone gets its value where what comes next is none.
+/// Gives an option its implicit value if the next word is not one of its values.
 void give_values(const std::vector<Row>& options, Strings& words) {
     for (const auto& row : options) {
         if (row.alone.empty()) continue;
@@ -84,8 +84,8 @@ void give_values(const std::vector<Row>& options, Strings& words) {
     }
 }
 
-/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the
-/// nearest.
+/// A first word that is not a command is a pattern for `run`. Throws if no kernel or family matches it and the nearest
+/// known name is a command.
 void refuse_mistyped_command(const std::string& word) {
     if (word.front() == '-' || names_kernel_file(word)) return;
     const auto all = command_names();

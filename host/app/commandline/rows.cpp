@@ -78,7 +78,7 @@ void refuse_empty(const Strings& args) {
 
 namespace {
 
-/// The lines of a kernel file's block that may stand on the command line, with their values.
+/// Lines of a kernel file's block that are also options, with their values.
 constexpr std::pair<const char*, const char*> statements[]{
     {"arg", "NAME=VALUE"},       {"global", "X[,Y[,Z]]"}, {"local", "X[,Y[,Z]]"}, {"offset", "X[,Y[,Z]]"},
     {"variant", "NAME=OPTIONS"}, {"extends,I", "FOLDER"}, {"include", "FILE"},    {"work", "bytes=N flops=N"},

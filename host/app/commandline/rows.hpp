@@ -1,4 +1,4 @@
-// A command's options as a table: one row each, from which the parser and --help are made.
+// A command's options as a table with one row each. The parser and --help are generated from it.
 #pragma once
 
 #include <functional>
@@ -11,40 +11,40 @@
 
 namespace cllab::app {
 
-/// What is known of an option without the command it belongs to.
+/// An option, independent of the command that has it.
 struct Row {
-    std::string name;         ///< long name, and a short one behind a comma: "kernel,k"
-    std::string value;        ///< what --help calls the value; empty: a switch
-    std::string about{};      ///< sentences with names in them that are known at run time; else options.txt has them
+    std::string name;         ///< long name, and a short one after a comma: "kernel,k"
+    std::string value;        ///< name of the value in --help; empty: a switch
+    std::string about{};      ///< help text that needs names known at run time; else in options.txt
     std::string otherwise{};  ///< the default that --help shows
     bool repeats = false;
-    std::string alone{};  ///< the value where none stands behind it
-    Strings values{};     ///< with `alone`: globs of a value, so that anything else is none
+    std::string alone{};  ///< value of the option if none follows
+    Strings values{};     ///< with `alone`: globs of accepted values; other words are not a value
 
     std::string long_name() const { return name.substr(0, name.find(',')); }
 };
 
-/// Whole numbers, or numbers, that an option takes.
+/// The numbers that an option accepts.
 struct Range {
     double low, high;
-    std::string possible;  ///< in words, behind "possible are"
+    std::string possible;  ///< for the message, after "possible are"
     bool above_low = false;
 };
 inline const Range any_seconds{0, 1e6, "seconds above 0, at most 1000000", true};
 
-/// The value of an option. Throw Error(usage) for one that is not possible.
+/// Parse the value of an option. Throw Error(usage) for a value that is not possible.
 double number_of(const std::string& option, const std::string& text, const Range& range);
 unsigned whole_of(const std::string& option, const std::string& text, const Range& range);
 std::string word_of(const std::string& option, const std::string& text, const Strings& possible);
 /// Adds NAME=VALUE to `to`, each NAME once.
 void add_named(const std::string& option, const std::string& text, Pairs& to);
-/// Names with commas between, as report::column_name.
+/// Names separated by commas, converted by report::column_name.
 Strings columns_of(const std::string& text);
 std::uint64_t seed_of(const std::string& text);
-/// An empty argument is a variable of a script that was not set.
+/// Rejects empty arguments, which usually come from unset variables of a script.
 void refuse_empty(const Strings& args);
 
-/// The rows of a command whose options are an `Of`, each with the member that its value goes to.
+/// The rows of a command with options `Of`. Each row stores its value in a member.
 template <class Of>
 class Rows {
 public:
@@ -85,17 +85,17 @@ public:
     Rows& seed() {
         return add({"seed", "N"}, [](Of& of, const std::string& text) { of.seed = seed_of(text); });
     }
-    template <class Member>  // unsigned, or one that may be absent
+    template <class Member>  // unsigned, or optional of it
     Rows& whole(const std::string& name, std::string value, Range range, Member to) {
         return add({name, std::move(value)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = whole_of(name, text, range); });
     }
-    template <class Member>  // double, or one that may be absent
+    template <class Member>  // double, or optional of it
     Rows& number(const std::string& name, std::string value, Range range, Member to, std::string otherwise) {
         return add({name, std::move(value), "", std::move(otherwise)},
                    [name, range, to](Of& of, const std::string& text) { of.*to = number_of(name, text, range); });
     }
-    /// The rows that it has in common with others.
+    /// Adds the rows of a base.
     template <class Base>
     Rows& with(const Rows<Base>& base) {
         for (const auto& entry : base.entries())
@@ -115,29 +115,30 @@ private:
     std::vector<Entry> entries_;
 };
 
-// Rows that several commands have, so that an option means the same wherever it stands.
-/// --kernel, --device, --axis: which cells. `devices`: false where only one device will do.
+// Rows that several commands share, so that an option has the same meaning everywhere.
+//
+// --kernel, --device, --axis: which cells. `devices`: false if --device is not offered.
 Rows<CellOptions> choice_rows(bool devices = true);
-/// --arg, --global ...: what a kernel file says of its kernels, also on the command line.
+/// --arg, --global ...: lines of a kernel file's block as options.
 Rows<CellOptions> kernel_file_rows();
-/// For commands that verify and ask it before: --reference-command.
+/// --reference-command, for commands that verify.
 Rows<CellOptions> reference_command_rows();
-/// --cl-dir, --build-options: which text, built how.
+/// --cl-dir, --build-options: which text, and how to build it.
 Rows<CellOptions> text_rows();
-/// --label, to tell runs apart later.
+/// --label, which identifies runs later.
 Rows<CellOptions> label_rows();
 /// --timeout, --seed.
 Rows<CellOptions> process_rows();
-/// --markdown, --svg: the table and the ranked chart in files of their own.
+/// --markdown, --svg, --png: the table and the ranked chart as files.
 Rows<FileOptions> excerpt_rows();
-/// --json alone, or with a file; --force.
+/// --json with or without a file; --force.
 Rows<FileOptions> json_rows();
 /// --timings.
 Rows<Call> timings_rows();
-/// --force and --append, with what the latter adds to.
+/// --force and, if `appendable` is not empty, --append. `appendable`: what it adds to.
 Rows<FileOptions> replace_rows(const std::string& appendable = "");
 
-/// --columns of the table of cells, and of tables whose columns are always the same.
+/// Help for --columns of the table of cells, and of tables with fixed columns.
 std::string about_columns();
 std::string about_columns(const Strings& names);
 

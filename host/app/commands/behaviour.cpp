@@ -15,7 +15,7 @@ struct BehaviourOptions : Call, FileOptions {
     bool no_dumps = false;
 };
 
-/// Asks in a child process. If it dies or is silent for too long, that is the answer, and a new child asks the rest.
+/// Asks in a child process. If it dies or stalls, the answer is that failure, and a new child asks the next question.
 Answers ask(const std::string& selector, const Questions& questions) {
     Answers out;
     const auto work = [&](std::size_t first, const HandOver& hand_over) {
@@ -44,7 +44,7 @@ bool is_answered_differently(const behaviour::Question& question, const std::vec
     return std::ranges::any_of(all, [&](const auto& one) { return differ(of(all[0]), of(one)); });
 }
 
-/// The question, the claim, the answer of each device, and what follows.
+/// The question, the claim, the answer of each device, and the consequence.
 std::vector<report::Column> table_of(const Questions& questions, const std::vector<Answered>& all) {
     std::vector<report::Column> out{{.title = "question"}, {.title = "claim", .most = 16}};
     for (const auto& [device, answers] : all)

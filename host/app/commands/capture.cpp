@@ -1,4 +1,4 @@
-// `cllab capture`: a program's kernels by time, and a launch of each as a kernel file with its data and proof.
+// `cllab capture`: a program's kernels by time, and a launch of each as a kernel file with data and expected results.
 #include <cerrno>
 #include <iostream>
 
@@ -23,7 +23,7 @@ struct CaptureOptions : Call, FileOptions {
     bool no_times = false;
 };
 
-/// Why no layer answered, and what to do.
+/// Why no process loaded the layer, and what to do.
 std::string not_loaded(const capture::Observed& program) {
     if (program.loader.empty() && program.drivers.empty())
         return "the program called no OpenCL: no process of it was seen with an OpenCL library";
@@ -107,11 +107,11 @@ int run_capture(const CaptureOptions& asked) {
     auto layers = own_library("cllab-capture-layer.so").string();
     if (layers.empty())
         throw Error(Blame::environment, "cllab-capture-layer.so is neither beside the program nor in ../lib/cllab");
-    // The first layer is nearest the driver: it sees what other layers make of a call.
+    // The first layer is nearest the driver, so it sees calls as other layers have changed them.
     if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
     ::setenv("CLLAB_CAPTURE_BOARD", path.c_str(), 1);
-    // Packages that would launch binaries of their caches, which have no text.
+    // Packages that would otherwise launch cached binaries, which have no text.
     for (const auto& [name, off] : {std::pair("PYOPENCL_NO_CACHE", "1"), std::pair("OPENCV_OPENCL_CACHE_ENABLE", "0")})
         if (!asked.kernels.empty()) ::setenv(name, off, 0);
     const auto program = capture::run_observed(asked.passed_on, results_fd(), *board);

@@ -1,4 +1,4 @@
-// What the file of a command is written with.
+// Common includes of the files of commands.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
+// `cllab count`: counts what kernels execute, in the simulator Oclgrind. Needs no OpenCL device.
 #include <algorithm>
 
 #include "app/commands/command_file.hpp"
@@ -10,11 +10,11 @@ namespace cllab::app {
 namespace {
 
 struct CountOptions : CellOptions, FileOptions {
-    double budget_seconds = 5;  ///< of the processor, per cell
+    double budget_seconds = 5;  ///< CPU time per cell
     unsigned wave = 32;
 };
 
-/// Adds what its kernels execute; false where it failed.
+/// Adds the counts of the cell's kernels; false if that failed.
 bool count_one(const model::Cell& cell, const CountSettings& settings, const Choice& choice, OutputFile* json,
                std::vector<model::Counts>& all) {
     auto found = count_cell(cell, settings);
@@ -37,7 +37,7 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
     return true;
 }
 
-/// Those of the patterns, and what --vs names.
+/// The cells of the patterns and of --vs.
 std::vector<model::Cell> cells_of(const Choice& choice, const CountOptions& asked) {
     auto patterns = asked.patterns;
     if (names_variant(asked.versus)) patterns.push_back(asked.versus);
@@ -50,7 +50,7 @@ std::vector<model::Cell> cells_of(const Choice& choice, const CountOptions& aske
     return out;
 }
 
-/// Of two operations what differs most; nothing where one was counted at another point than it was asked for.
+/// The largest differences between two operations; empty if one was counted at another point than requested.
 std::string difference(const std::vector<model::Counts>& all) {
     const auto other = std::ranges::find_if(all, [&](const auto& c) { return c.id != all.front().id; });
     const bool in_part = std::ranges::any_of(all, [](const auto& c) { return !c.asked_point.empty(); });
@@ -61,7 +61,7 @@ std::string difference(const std::vector<model::Counts>& all) {
 int run_count(const CountOptions& asked) {
     CountSettings settings;
     settings.simulator = find_oclgrind("cllab count");
-    use_oclgrind(settings.simulator);  // which also says what arguments a kernel file's kernels have
+    use_oclgrind(settings.simulator);  // it also reports the arguments of a kernel file's kernels
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);

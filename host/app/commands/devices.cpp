@@ -1,5 +1,5 @@
-// `cllab devices`: every device with how to select it and whether its numbers can be believed; `cllab` alone names
-// them.
+// `cllab devices`: every device, how to select it, and whether its timer can be trusted. `cllab` without arguments
+// prints a short list.
 
 #include <dlfcn.h>
 
@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 struct DevicesOptions : Call, FileOptions {};
 
-/// What is read beside the times, or why nothing is: said here, so that no run needs to.
+/// The source of clock readings during runs, or why there is none. Shown here, so that no run needs to.
 std::string clock_text(const model::Device& device) {
     std::string why;
     const auto reader = device::clock_reader(device, why);
@@ -36,21 +36,21 @@ std::string clock_text(const model::Device& device) {
     return out + "; recorded beside the samples";
 }
 
-/// Work-items of a group that the driver says it would take for 2^20 of a small kernel; 0 where it does not say.
+/// The work-group size that the driver suggests for 2^20 work-items of a small kernel; 0 if unknown.
 std::size_t suggested_local(device::Session& session, const cl::Kernel& kernel) {
     using Ask = decltype(&clGetKernelSuggestedLocalWorkSizeKHR);
     Ask ask = nullptr;
     if (session.facts().has("cl_khr_suggested_local_work_size"))
         ask = reinterpret_cast<Ask>(clGetExtensionFunctionAddressForPlatform(
             session.device().getInfo<CL_DEVICE_PLATFORM>(), "clGetKernelSuggestedLocalWorkSizeKHR"));
-    else if (session.facts().device_version >= "OpenCL 3.1")  // of the core since; older loaders lack it
+    else if (session.facts().device_version >= "OpenCL 3.1")  // core function since 3.1; older loaders lack it
         ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "clGetKernelSuggestedLocalWorkSize"));
     const std::size_t items = 1u << 20;
     std::size_t local = 0;
     return ask && ask(session.queue()(), kernel(), 1, nullptr, &items, &local) == CL_SUCCESS ? local : 0;
 }
 
-/// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
+/// Builds a small kernel to find facts without a device query: preferred multiple, sub-group size, kind of binary.
 void probe(device::Session& session, DeviceRow& row) {
     const auto built =
         device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
@@ -164,7 +164,8 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
     return out.str();
 }
 
-/// What the files say that register drivers: those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
+/// The registered drivers: library by ICD file, from OCL_ICD_VENDORS (a folder or a file), else from
+/// /etc/OpenCL/vendors.
 std::map<fs::path, std::string> registered_drivers() {
     const char* named = std::getenv("OCL_ICD_VENDORS");
     const fs::path where = named && *named ? named : "/etc/OpenCL/vendors";
@@ -181,7 +182,7 @@ std::map<fs::path, std::string> registered_drivers() {
     return out;
 }
 
-/// Loads the driver alone, in a child process: what happened to that, or "" when it lived.
+/// Loads the driver alone in a child process. Returns what went wrong; empty if nothing.
 std::string trouble_of(const std::string& library, double seconds) {
     try {
         in_child(
@@ -190,7 +191,7 @@ std::string trouble_of(const std::string& library, double seconds) {
                 try {
                     device::discover();
                 } catch (const Error&) {
-                    // It has no device: that is no fault of the loading.
+                    // It has no device, but it did load.
                 }
                 hand_over("loaded");
             },
@@ -201,10 +202,11 @@ std::string trouble_of(const std::string& library, double seconds) {
     return {};
 }
 
-// A driver is loaded within a second; that of many GPUs has been seen to take five.
+// A driver loads within a second; with many GPUs, five seconds have been observed.
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
-/// The rows of all devices in a child process, where a driver may crash. `only`: as use_only_drivers(); empty: all.
+/// The rows of all devices, from a child process, because a driver may crash. `only`: as for use_only_drivers(); empty:
+/// all drivers.
 void list_devices(bool as_json, const report::TableStyle& style, const std::map<std::string, std::string>& only,
                   std::vector<std::string>& rows, std::vector<std::string>& troubles) {
     auto lines = in_child(
@@ -260,7 +262,7 @@ int show_devices(const DevicesOptions& invocation) {
 
 void check_devices(DevicesOptions& options) { refuse_patterns(options, "`cllab devices` takes no argument"); }
 
-/// A line for each device; one for the reason where there is none. In a child process, where a driver may crash.
+/// One line per device, or the reason if there is none. Uses a child process, because a driver may crash.
 std::string devices_here() {
     try {
         const auto lines = in_child(

@@ -1,4 +1,4 @@
-// `cllab isa`: the code beside the code.
+// `cllab isa`: the machine code of kernels, and figures of it.
 #include "inspect/isa/isa.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ namespace {
 
 void put(const std::string& text) { results() << text; }
 
-/// Lines of a disassembler's text without tabs; those longer than `width` columns are cut.
+/// Lines of a disassembler's text, with tabs expanded; lines longer than `width` columns are cut.
 Strings lines_within(const std::string& text, std::size_t width) {
     return mapped(split(text, '\n'), [&](const auto& line) {
         std::string shown;
@@ -43,7 +43,7 @@ Strings lines_within(const std::string& text, std::size_t width) {
     });
 }
 
-/// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
+/// Prints a disassembler's text; lines longer than `width` columns are cut. `width` 0: unchanged.
 void put_listing(const std::string& text, unsigned width) {
     if (width == 0) return put(printable(text, "\n\t"));
     for (const auto& line : lines_within(text, width)) put(line + "\n");
@@ -70,7 +70,7 @@ int print_targets() {
     return 0;
 }
 
-/// What the patterns choose from, and its code, by the compilers of the targets or on the devices.
+/// The kernels that the patterns choose, and their code from the targets' compilers or the devices.
 class Making {
 public:
     explicit Making(const IsaOptions& invocation)
@@ -92,7 +92,7 @@ private:
     Choice choice_;
 };
 
-/// Only what runs: until nine tenths of the samples are shown; where nobody saw it run, the innermost loops.
+/// The code that runs: regions until nine tenths of the samples are shown. Without samples, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
     const auto& stats = code.counts;
     std::string text = code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
@@ -130,7 +130,7 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
     return text;
 }
 
-/// The code that runs of one kernel for several targets: a column each.
+/// Prints the hot code of one kernel for several targets, one column per target.
 void print_columns(const std::vector<CellCode>& codes) {
     constexpr std::size_t least = 30, gap = 2;
     const auto width = std::max(least, page_width() / codes.size() - gap);
@@ -149,7 +149,7 @@ void print_columns(const std::vector<CellCode>& codes) {
     }
 }
 
-/// Every instruction of the kernel, with its live registers.
+/// Prints every instruction of the kernel, with its live registers.
 void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
     std::string text = live.head, line;
     for (const auto& instruction : code.counts.code.instructions)
@@ -173,7 +173,7 @@ void print_code(const CellCode& code, const IsaOptions& invocation) {
 }
 
 int compare(const IsaOptions& invocation) {
-    // Planned together, so that an axis need only be known to one of them.
+    // Both sides are planned together, so that an axis needs to exist in only one of them.
     auto patterns = invocation.patterns;
     std::set<std::string> others;
     Making making(invocation);
@@ -195,7 +195,7 @@ int compare(const IsaOptions& invocation) {
     if (names_build_options(invocation.versus))
         for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
     const int status = report_failures(codes, invocation);
-    // With several devices or targets the pairs follow each other.
+    // With several devices or targets, the pairs follow one another.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
         if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
             put(comparison_text(codes[i], codes[i + 1], wants_colour(), invocation.width));
@@ -232,7 +232,8 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
     report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
 }
 
-/// A row per kernel, target and figure, a column per compiler; * where it differs from the column before.
+/// One row per kernel, target and figure; one column per compiler. '*' marks a value that differs from the previous
+/// column.
 void print_by_compiler(const std::vector<CellCode>& codes) {
     using report::Names;
     std::vector<report::Column> columns{{.title = "kernel", .names = Names::by_itself},
@@ -268,7 +269,8 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
     for (const auto& version : versions) put(report::wrap(version, "", page_width()));
 }
 
-/// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
+/// Splits a pattern that names a program binary: an existing file that is no kernel text. "program.ptx:kernel" means
+/// one kernel of it.
 std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
     if (names_kernel_file(pattern) && !names_program(file_and_glob(pattern).first)) return std::nullopt;
     std::error_code ignored;
@@ -298,8 +300,8 @@ int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
     return gate.finish(codes, failed);
 }
 
-/// Each kernel for each target, or on each device; by each of several compilers, the one after the other. `lost`: the
-/// exit status of targets that are not here.
+/// The code of each kernel for each target or device, and with --compiler by each compiler in turn. `lost`: the exit
+/// status caused by unavailable targets.
 std::vector<CellCode> all_codes(const IsaOptions& asked, int& lost) {
     std::vector<CellCode> out;
     const auto make = [&](const inspect::ChosenCompiler& by) {
@@ -326,7 +328,7 @@ int run_isa(const IsaOptions& asked) {
     if (invocation.list_targets) return print_targets();
     if (!invocation.versus.empty()) return compare(invocation);
     CodeGate gate(invocation);
-    const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
+    const bool reads = invocation.targets.empty() && invocation.devices.empty();  // nothing is compiled
     if (std::ranges::any_of(invocation.patterns,
                             [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
         return print_binaries(invocation, gate);

@@ -1,4 +1,4 @@
-// `cllab list` and `cllab describe`: what the registry knows, no device needed.
+// `cllab list` and `cllab describe`: the contents of the registry; no device needed.
 
 #include <functional>
 
@@ -27,7 +27,7 @@ int list(const ListOptions& invocation) {
         write_json(invocation.json, invocation.force, out.dump(2));
         return 0;
     }
-    // Of a family's names: those of another must not push its meanings aside.
+    // Column width per family, so that long names in one family do not indent another.
     std::map<const model::Experiment*, std::size_t> widths;
     for (const auto& s : selected) widths[s.experiment] = std::max(widths[s.experiment], s.id.size());
     const model::Experiment* last = nullptr;
@@ -42,7 +42,7 @@ int list(const ListOptions& invocation) {
     return 0;
 }
 
-/// The family with those of its variants that are wanted.
+/// The family with the wanted variants.
 nlohmann::ordered_json json_of(const model::Experiment& e,
                                const std::function<bool(const model::Variant&)>& is_wanted) {
     auto out = report::fact("family");

@@ -1,6 +1,6 @@
-// `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the
-// program binary is launched once more through the CUDA driver, with the cell's own arguments, in a child process under
-// Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
+// `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers do not support OpenCL. So a child
+// process launches the PTX of the program binary again through the CUDA driver, with the cell's arguments, under Nsight
+// Compute. Its results are checked like the cell's, and its time is compared with OpenCL's.
 
 #include "app/commands/command_file.hpp"
 #include "core/stats.hpp"
@@ -15,11 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct NcuOptions : CellOptions, FileOptions {
-    std::string exports_to;  ///< the folder of --export
+    std::string exports_to;  ///< folder of --export
 };
 
 constexpr unsigned timed_launches = 25;
-constexpr double tolerated = 0.05;  ///< difference of the two times that is not worth a sentence
+constexpr double tolerated = 0.05;  ///< relative difference of the two times that is not reported
 
 std::vector<double> seconds_of(const std::string& printed) {
     const auto line = printed.find("{\"seconds\":");
@@ -33,7 +33,7 @@ public:
     Counting(const NcuOptions& invocation, Runner& runner, OutputFile* json)
         : invocation_(invocation), runner_(runner), json_(json) {}
 
-    /// Why it could not be done; nothing when it was.
+    /// Returns why the cell could not be counted; nullopt on success.
     std::optional<std::string> count(const model::Cell& cell, const model::Device& device) {
         const inspect::TempFolder temporary;
         const auto record = measured(cell, device, temporary.path() / "dumps");
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// Where the launch is written, made.
+    /// Creates the folder for the launch.
     fs::path folder_for(const model::Cell& cell, const fs::path& temporary) const {
         fs::path folder = temporary / "launch";
         if (!invocation_.exports_to.empty()) {
@@ -92,7 +92,7 @@ private:
         results() << printable(record.id) << " on " << printable(record.device.name)
                   << ", right through the CUDA driver too: " << format_seconds(counted.cuda_seconds) << ", by OpenCL "
                   << format_seconds(counted.opencl_seconds) << "\n";
-        // A slope's time is of one step, the launch's of all of them.
+        // A slope's time is per step; the launch's time is for all steps.
         const double ratio = replay.setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
         if (ratio > 2 || ratio < 0.5)
             return "the CUDA driver cannot run the code that was timed, so nothing is counted";
@@ -109,7 +109,7 @@ private:
                 "a machine that has it";
         if (!json_) return trouble;
         kept.counters = counted.counters;
-        kept.dump.clear();  // it was a folder for the time of the count
+        kept.dump.clear();  // it was a temporary folder
         json_->line(report::to_json_line(kept));
         json_->line(report::counters_json(counted));
         return trouble;
@@ -135,7 +135,7 @@ private:
         return std::nullopt;
     }
 
-    /// Kernels whose work-items do different amounts of work can be compared so.
+    /// Makes kernels comparable whose work-items do different amounts of work.
     void print_per_unit(const model::Cell& cell, const inspect::Replay& replay, double by_items) {
         const auto units = model::units_of(*cell.experiment, replay.setup);
         if (!units || replay.setup.slope) return;
@@ -154,7 +154,7 @@ int run_ncu_command(const NcuOptions& invocation) {
     outputs.reads_for(invocation);
     const Choice choice(invocation);
     const auto cells = first_cells(choice, invocation.axes, invocation.patterns);
-    // Text that is not the lab's own may write anywhere and never end.
+    // A user's kernels may write anywhere or never end.
     const bool isolated = !invocation.cl_dir.empty() || choice.own();
     const auto runner =
         isolated ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);

@@ -22,9 +22,9 @@ int run_profile(const ProfileOptions& invocation) {
         const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices);
     }();
-    // Text that is not the lab's own may write anywhere and never end, and a CPU's driver compiles in the process that
-    // calls it, where an assertion of its compiler would end a whole profile. A GPU's takes too long to start for a
-    // process a probe: 42 s became 57 (H200).
+    // A user's kernels may write anywhere or never end. A CPU's driver compiles in the process that calls it, and a
+    // failed assertion of the compiler would end the whole profile. So each probe gets a child process. On a GPU the
+    // driver starts too slowly for that: a profile took 57 s instead of 42 s (H200).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
@@ -99,7 +99,7 @@ Command profile_command() {
         run_profile);
 }
 
-// The probes of a device, one after the other, each within its time.
+// Runs the probes of a device one after another, each within its time.
 
 namespace {
 
@@ -133,7 +133,7 @@ public:
     }
 
 private:
-    /// Returns false when interrupted, or the device is lost. `left`: seconds of the whole profile.
+    /// Returns false if interrupted, or if the device is lost. `left`: seconds left for the whole profile.
     bool run_probe(const portrait::Probe& probe, double left) {
         const auto whole = format_seconds(invocation_.budget_seconds);
         if (left <= 0) {
@@ -150,16 +150,16 @@ private:
         return true;
     }
 
-    /// Adds the records of the cells that have time, in the plan's order. Returns false as run_probe().
+    /// Adds the records of the cells that were measured, in the plan's order. Returns false as run_probe().
     bool run_plan(const std::vector<model::Group>& plan, double seconds) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_)};
         auto& settings = request.settings;
         const std::chrono::duration<double> time(seconds);
         settings.ends = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
-        // The device is warm from the cell before.
+        // The device is warm from the previous cell.
         settings.goes_on = true;
-        // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to
-        // measure.
+        // A GPU's compiler reports registers and spills, which are figures. Reading a CPU's code takes as long as
+        // measuring.
         settings.read_code = profile_.device.is_gpu();
         settings.sampling_seconds = invocation_.budget_seconds < ProfileOptions::whole_seconds ? 0.02 : 0.05;
         settings.warm_seconds = 0.2 * settings.sampling_seconds;
@@ -175,7 +175,7 @@ private:
             runner_.run(request, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             finished = false;
-        } catch (const DeviceLost& e) {  // the next process would find it no better
+        } catch (const DeviceLost& e) {  // a new process would not help
             finished = false;
             lost_ = e.what();
         }

@@ -1,4 +1,4 @@
-// A device's profile: measured, and its page as text and as JSON.
+// Measures a device's profile and prints it as text and JSON.
 #pragma once
 
 #include <iosfwd>
@@ -13,31 +13,31 @@ namespace cllab::app {
 
 struct ProfileOptions : CellOptions {
     static constexpr double whole_seconds = 60, quick_seconds = 20;
-    double budget_seconds = whole_seconds;  ///< in all; every probe has a time of its own within it
-    std::string dumps;  ///< where the file goes; empty: the user's cache
+    double budget_seconds = whole_seconds;  ///< total; every probe also has its own limit
+    std::string dumps;  ///< folder for the file; empty: the user's cache
     Strings columns;
-    bool force = false;  ///< replaces a profile that has more figures
+    bool force = false;  ///< replaces even a profile with more figures
     bool no_dumps = false, quick = false, isolate = false, as_json = false, all = false;
-    bool no_page = false;  ///< for a command that needs the file alone
+    bool no_page = false;  ///< for commands that need only the file
 };
-/// The whole command; its exit status.
+/// Runs the whole command. Returns the exit status.
 int run_profile(const ProfileOptions& invocation);
 
 struct MeasuredProfile {
     portrait::Profile profile;
-    bool finished = false;  ///< false: interrupted, or
+    bool finished = false;  ///< false: interrupted, or the device was lost
     std::string lost;       ///< why the device was lost
 };
-/// Runs the probes in their order, as long as there is time.
+/// Runs the probes in order until the time is used up.
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
-/// Part of the timed cells whose threads did not have the cores that they could use.
+/// Share of the timed cells whose threads lacked usable cores.
 double disturbed_part(const portrait::Profile& profile);
-/// What one asks first of a device, a line each.
+/// Prints the most important figures, one line each.
 void print_profile_head(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
-/// Every figure, and what was not found.
+/// Prints all figures, and which are missing.
 void print_profile(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
-/// The same with every curve, indented.
+/// The same figures and all curves, as indented JSON.
 std::string profile_json(const portrait::Profile& profile);
 
 }  // namespace cllab::app

@@ -1,4 +1,4 @@
-// `cllab regress`: slower than before? An exit status says so.
+// `cllab regress`: compares with a baseline. The exit status tells whether something is slower.
 #include "app/comparing/regress.hpp"
 
 #include "app/commands/command_file.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using model::CellChange;
 
-/// A failing cell goes before a slower one, and that before one without a verdict.
+/// Priority: a failing cell, a slower cell, a cell without a verdict.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, const RegressOptions& options) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
         return std::ranges::any_of(

@@ -1,4 +1,4 @@
-// `cllab report`: the records of many runs and machines as the page that a run prints.
+// `cllab report`: prints the records of many runs and machines as a run does.
 #include <ranges>
 #include <set>
 
@@ -13,12 +13,12 @@ namespace cllab::app {
 namespace {
 
 struct ReportOptions : Call, FileOptions {
-    Strings columns;  ///< as --columns has them
+    Strings columns;  ///< column names from --columns
     bool by_time = false;
 };
 
-/// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for
-/// a result.
+/// Reads the files. Prints on stderr what was skipped. Throws Error(usage) if there is no record, so that an empty page
+/// cannot pass for a result.
 void read(report::Joined& out, const std::vector<std::string>& paths) {
     std::size_t unread = 0;
     std::uint64_t bytes = 0;

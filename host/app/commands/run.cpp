@@ -26,7 +26,7 @@ Rows<RunOptions> shown_rows(bool measures) {
 
 Row check_row() { return {"check", "[BY]", "", "", false, "device=", {"oclgrind*", "device=*"}}; }
 
-/// "oclgrind", or "device=D"; without D any other.
+/// "oclgrind" or "device=D"; an empty D means any other device.
 std::string checker_of(const std::string& text) {
     if (text == "oclgrind" || text.starts_with("device=")) return text;
     return word_of("check", text, {"oclgrind", "device=D"});
@@ -85,7 +85,7 @@ void write_block(const GuessedBlock& block) {
     say("wrote the guessed block to " + path);
 }
 
-/// --print-block and --write-block: what is guessed, printed or written beside the kernel file, without a run.
+/// --print-block and --write-block: prints the guessed block or writes it next to the kernel file. Runs nothing.
 int show_block(const RunOptions& options) {
     const Choice choice(options);
     if (!choice.own())

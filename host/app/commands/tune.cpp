@@ -1,6 +1,6 @@
-// `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again
-// side by side before a winner is named. Every batch runs in a child process: a candidate that crashes or hangs the
-// driver costs only itself.
+// `cllab tune`: tries and verifies launch parameters that do not affect the result. The best few are measured again and
+// compared before a winner is named. Every batch runs in a child process, so a candidate that crashes or hangs the
+// driver loses only its own result.
 #include "app/commands/tune.hpp"
 
 #include <cmath>
@@ -28,9 +28,9 @@ namespace {
 using model::Point;
 using model::Record;
 
-constexpr double screening_seconds = 0.1;  // of sampling: enough to find the best few, which are measured again
-constexpr std::size_t first_points = 8;    // before anybody knows how long one takes
-constexpr std::size_t most_unasked = 300;  // points that are measured where no budget is given
+constexpr double screening_seconds = 0.1;  // sampling per point: enough to find the best few
+constexpr std::size_t first_points = 8;    // first batch, before the time per point is known
+constexpr std::size_t most_unasked = 300;  // maximum number of points without --budget or `all`
 
 std::optional<double> time_of(const Record& record) {
     if (record.status != model::Status::ok || !record.time) return std::nullopt;
@@ -70,7 +70,7 @@ Tuning::Tuning(const TuneContext& context, const model::Selected& variant, const
           space, [this](const Point& point) { return resolved(point); },
           [this](const std::vector<Point>& points) { return screen(points); },
           [this](std::size_t measured) { return room(measured); }, strategy_of(options_.strategy), options_.seed,
-          device.is_gpu() ? most_unasked : model::most_beside) {}  // on a GPU a process takes as long as 50 points
+          device.is_gpu() ? most_unasked : model::most_beside) {}  // on a GPU, a process start costs 50 points
 
 bool Tuning::run() {
     take_earlier();
@@ -90,7 +90,7 @@ bool Tuning::run() {
         print_so_far(search_.found());
         throw;
     }
-    print_failures();  // of the points that were held against each other once more
+    print_failures();  // of finalists that failed in the comparison
     return search_.best() && failures_.empty();
 }
 
@@ -103,7 +103,7 @@ std::size_t Tuning::room(std::size_t measured) const {
     return left > 0 ? static_cast<std::size_t>(left * static_cast<double>(measured) / spent) : 0;
 }
 
-/// What the point becomes on the device; nothing when the device cannot do it.
+/// The point as the device resolves it; nullopt if the device does not support it.
 std::optional<Point> Tuning::resolved(const Point& point) const {
     try {
         return model::resolve(*variant_.experiment,
@@ -120,15 +120,15 @@ model::Cell Tuning::cell_at(const Point& point) const {
 run::Settings Tuning::settings() const {
     auto out = settings_of(options_);
     out.sampling_seconds = options_.sampling_seconds;
-    out.goes_on = true;  // the device is known by the batch before
+    out.goes_on = true;  // the device's state is known from earlier batches
     out.limits = context_.limits;
     out.largest_groups = context_.largest_groups;
     return out;
 }
 
-/// Points of a screening share their memory and take turns. Finalists have memory of their own, so each is measured to
-/// the end before the next: in turns they took up to twice as long on a CPU of two cores as by `cllab run` of the one
-/// point, and other points seemed the fastest.
+/// Points of a screening share memory and take turns. Finalists have their own memory, so each is measured completely
+/// before the next one. When finalists took turns on a CPU with two cores, they took up to twice as long as in `cllab
+/// run`, and other points seemed the fastest.
 std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run::Settings& settings) {
     std::vector<model::Group> groups(settings.screening ? 1 : points.size());
     for (std::size_t i = 0; i < points.size(); ++i) groups[i % groups.size()].push_back(cell_at(points[i]));
@@ -148,12 +148,12 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
                              }});
     } catch (const run::Interrupted&) {
         if (!settings.screening) throw;
-        interrupted_ = true;  // the search takes what was measured by then
+        interrupted_ = true;  // the search uses the points measured so far
     }
     return out;
 }
 
-/// The code is read in the finals, which prove each reported point with two inputs.
+/// Reads no code: the finals do, and they verify each reported point with two inputs.
 std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& points) {
     auto quick = settings();
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
@@ -177,7 +177,7 @@ void Tuning::take_earlier() {
 }
 
 bool Tuning::is_same_now(const Record& record, const Point& point) const {
-    constexpr std::uint64_t seed = 1;  // of a launch's identity
+    constexpr std::uint64_t seed = 1;  // only for the launch's identity
     Record now;
     now.device = run::device_info(device_);
     now.host = run::this_host();
@@ -189,12 +189,12 @@ bool Tuning::is_same_now(const Record& record, const Point& point) const {
         const auto contents = variant_.variant->own ? model::Contents::taken : model::Contents::left_out;
         return text.options == record.build.options && sha256_hex(text.text) == record.build.source_sha256 &&
                model::launch_identity(setup, contents) == record.launch;
-    } catch (const std::runtime_error&) {  // Unsupported, or an axis that is no more
+    } catch (const std::runtime_error&) {  // Unsupported, or an axis that no longer exists
         return false;
     }
 }
 
-/// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
+/// The tuned axes, for example "local=64x4 planes=16".
 std::string Tuning::text_of(const Point& point) const {
     return join(space_.tuned, " ", [&](const auto& axis) { return axis + "=" + point.text(axis); });
 }
@@ -264,7 +264,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
     auto invocation = asked;
     const Choice choice(invocation);
     const auto selected = choice.selected();
-    // What cannot be tuned is the command line's fault, and said before the first build.
+    // Errors of the command line are reported before the first build.
     std::vector<model::TuneSpace> spaces;
     for (const auto& s : selected) {
         const auto& space = spaces.emplace_back(model::tune_space(s, invocation.axes));
@@ -282,7 +282,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
     std::map<std::string, std::size_t> groups;
     for (const auto& device : devices) groups[device.selector] = largest_group(known_answers(invocation.dumps, device));
     outputs.open();
-    // Not before: an output is no input, but for this one, which is added to.
+    // Read only now: open() rejects an output that was also read, and the --resume file is both.
     const auto earlier =
         invocation.resume.empty() ? std::vector<model::Record>{} : read_records({invocation.resume}).records();
     Sink sink(outputs.json(), outputs.csv());
@@ -326,11 +326,11 @@ Command tune_command() {
     });
 }
 
-// The end of a tuning: who won, and against whom.
+// The last part of a tuning: choosing the winner.
 
-static constexpr std::size_t most_finalists = 6;  // with the default
+static constexpr std::size_t most_finalists = 6;  // including the default
 
-/// The default and the fastest few others.
+/// The default, if it has a time, and the fastest other points.
 std::vector<Point> Tuning::finalists_of(const model::Screening& found) const {
     std::vector<Point> out;
     for (const auto& [point, time] : found.ranked)
@@ -400,7 +400,7 @@ void Tuning::print_finalists(const std::vector<std::size_t>& order, const model:
         if (model::is(warning, model::Warning::beyond_peak)) say_fitted("  " + printable(warning) + "\n");
 }
 
-/// The points that one process cannot distinguish from the fastest: placement of code and data alone changes a time by
+/// The points that one process cannot distinguish from the fastest. Placement of code and data alone changes a time by
 /// up to 4 % on a GPU and 15 % on a CPU (host/README.md, rule 15).
 std::vector<std::size_t> Tuning::contenders(const std::vector<std::size_t>& order) const {
     const double unlikely = device_.is_gpu() ? 1.06 : 1.25;
@@ -413,12 +413,12 @@ std::vector<std::size_t> Tuning::contenders(const std::vector<std::size_t>& orde
         const bool may_be = final_records_[n].time->low < apart * fastest;
         if (n != order.front() && may_be && (is_default || out.size() < most)) out.push_back(n);
     }
-    // The default first: without it there is no winner.
+    // The default comes first: a winner must beat it.
     std::ranges::stable_partition(out, [&](std::size_t n) { return finalists_[n] == space_.initial; });
     return out;
 }
 
-/// The fastest of many is always fast by some luck.
+/// The fastest of many points was partly lucky, so it is compared again.
 std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
     const auto fastest = order.front();
     const auto is_default = [&](std::size_t n) { return finalists_[n] == space_.initial; };
@@ -447,7 +447,7 @@ std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
     return best;
 }
 
-/// So that all verdicts are as sure together as one.
+/// Compares with rules under which all verdicts together are as certain as a single one.
 std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vector<std::size_t>& others) {
     if (others.empty()) return {};
     const InPhase phase(Phase::arrangements);
@@ -474,14 +474,14 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
         out[i].left = name(left);
         out[i].right = name(others[i]);
         context_.sink.take(out[i]);
-        // They are of the same arrangements: how it was measured is said once.
+        // All use the same arrangements, so the method is printed once.
         const auto words = report::comparison_text(out[i]);
         say_fitted("  " + (i + 1 < out.size() ? words.substr(0, words.find('\n') + 1) : words));
     }
     return out;
 }
 
-/// With every axis that differs from the family's default.
+/// The command line that runs the point, with every axis that differs from the family's default.
 std::string Tuning::command_of(const Point& point) const {
     const auto& variant = *variant_.variant;
     const auto kernel = variant.own ? variant.own->path + ":" + variant.name : variant_.id;

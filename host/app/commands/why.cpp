@@ -1,4 +1,4 @@
-// `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
+// `cllab why`: what limits a kernel's time, compared with the peaks in the device's profile.
 #include "app/commands/why.hpp"
 
 #include <optional>
@@ -22,13 +22,13 @@
 namespace cllab::app {
 namespace {
 
-/// Explanations as lines of JSON, and as blocks below the heading of their device where standard output is free.
+/// Writes explanations as JSON lines, and prints them by device unless JSON uses standard output.
 class WhyPage {
 public:
     explicit WhyPage(Sink& sink) : sink_(sink) {}
-    /// `utc`: of the profile.
+    /// `utc`: time of the profile.
     void add(const model::Record& record, const model::Explanation& explanation, const std::string& utc);
-    /// A last paragraph.
+    /// Prints a last paragraph.
     void end(const std::string& text) const;
 
 private:
@@ -52,7 +52,7 @@ void WhyPage::end(const std::string& text) const {
     if (!text.empty() && !sink_.uses_stdout()) results() << '\n' << report::fit(text + "\n", style_.text_width());
 }
 
-/// Throws Error(usage): the device has no profile, and what to do.
+/// Throws Error(usage): the device has no profile; `remedy` says what to do.
 [[noreturn]] void no_profile(const std::string& dumps, const model::Device& device, const std::string& remedy) {
     throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
                                   profile_path(dumps, device).string() +
@@ -62,11 +62,11 @@ void WhyPage::end(const std::string& text) const {
 struct MeasuredCell {
     const model::Cell* cell;
     model::Record record;
-    std::string not_counted;  ///< why; empty where it was, or nobody asked
+    std::string not_counted;  ///< why it was not counted; empty: counted, or not requested
     bool written = false;
 };
 
-/// What all cells of one command have in common, and those that were measured on the device at hand.
+/// Data shared by all cells of a command, and the cells measured on the current device.
 struct Asked {
     const WhyOptions& options;
     const run::RunRequest& request;
@@ -74,7 +74,7 @@ struct Asked {
     Sink& sink;
     WhyPage& page;
     std::vector<MeasuredCell>& cells;
-    double count_seconds;  ///< for what explains a time; 0: nothing is counted for it
+    double count_seconds;  ///< simulation time per cell; 0: counts do not explain times
 
     bool by_ncu(const model::Device& device) const {
         return count_seconds > 0 && device.implementation == model::Implementation::nvidia &&
@@ -82,21 +82,21 @@ struct Asked {
     }
 };
 
-/// Writes the record of a cell, which is done once: it may be that of a second time. Its dump was for ncu.
+/// Writes a cell's record, once; it may be that of the second measurement. Its dump was only for ncu.
 void write_cell(Sink& sink, MeasuredCell& cell, model::Record record) {
     record.dump.clear();
     sink.take(record);
     cell.written = true;
 }
 
-/// What was measured is kept where nothing explains it any more.
+/// Writes the measured cells that will not be explained any more.
 void write_rest(Sink& sink, std::vector<MeasuredCell>& cells) {
     for (auto& cell : cells)
         if (!cell.written) write_cell(sink, cell, cell.record);
 }
 
-/// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
-/// the next cell is measured while one is taken.
+/// Times the cells on one device and adds their counts. The profiler runs after all cells are timed: when a record
+/// arrives, the next cell is already being measured.
 void time_cells(const Asked& asked, const model::Device& device, const CellCounts& counts) {
     asked.cells.clear();
     const auto say_phase = [](std::size_t, std::size_t, const model::Record& record, const char* phase) {
@@ -117,7 +117,7 @@ void time_cells(const Asked& asked, const model::Device& device, const CellCount
     }
 }
 
-/// What limits a cell; `record` becomes that of its second time where that one stands.
+/// Explains a cell. `record` becomes that of the second measurement if that one replaces the first.
 model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, model::Record& record) {
     auto out = peaks.explain(*done.cell, record);
     if (auto second = peaks.second_time(*done.cell, record, out)) {
@@ -133,7 +133,7 @@ model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, mo
     return out;
 }
 
-/// Explains, writes and prints the measured cells of a device. False where one failed.
+/// Explains, writes and prints the measured cells of a device. Returns false if one failed.
 bool explain_all(const Asked& asked, const model::Device& device, const CellCounts& counts) {
     const auto& limits = asked.request.settings.limits.at(device.selector);
     RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
@@ -149,7 +149,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
         ok = ok && !model::is_failure(done.record.status);
         write_cell(asked.sink, done, record);
         asked.page.add(record, explanation, limits.utc);
-        done.record = record;  // the time that stands
+        done.record = record;  // the final time
     }
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
@@ -165,7 +165,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     return ok;
 }
 
-/// The profiles of the devices, without which there is no peak to compare with.
+/// The profiles of the devices. Throws Error(usage) if one is missing, because it has the peaks.
 std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const std::vector<model::Device>& devices) {
     auto out = read_profiles(asked.dumps, devices);
     for (const auto& device : devices)
@@ -177,7 +177,7 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
     return out;
 }
 
-/// Of the devices that have none, before this process has any driver: those of a profile are in its children.
+/// Makes the missing profiles. Note that run_profile() may load a GPU's driver into this process.
 void make_profiles(const WhyOptions& asked) {
     const auto devices = in_child_processes(asked.timeout_seconds)->devices(asked.devices);
     const auto known = read_profiles(asked.dumps, devices);
@@ -194,7 +194,7 @@ void make_profiles(const WhyOptions& asked) {
     }
 }
 
-/// The exit status: that of the cells, or 130 where it was interrupted.
+/// Returns the cells' exit status, or 130 if interrupted.
 int explain_devices(const Asked& asked, const std::vector<model::Device>& devices, double pair_seconds) try {
     bool ok = true;
     for (const auto& device : devices) {
@@ -214,7 +214,7 @@ int explain_devices(const Asked& asked, const std::vector<model::Device>& device
     throw;
 }
 
-/// What a record says of its device; what only a driver says is not known.
+/// The device as a record describes it, without facts that only a driver reports.
 model::Device device_of(const model::Record& record) {
     model::Device out;
     out.selector = record.device.selector;
@@ -233,8 +233,8 @@ model::Device device_of(const model::Record& record) {
 /// Whether a pattern of `why` names a file of records: its name ends in .jsonl or .json.
 bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
 
-/// `why FILE.jsonl`: what limited cells that were measured before, against the profiles below --dumps, each device's
-/// own. What `cllab ncu` counted of a cell takes the place of what the cell declares.
+/// `why FILE.jsonl`: explains records, using each device's profile below --dumps. Counts by `cllab ncu` replace
+/// declared work.
 int why_of_records(const WhyOptions& invocation) {
     if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
         other != invocation.patterns.end())
@@ -244,7 +244,7 @@ int why_of_records(const WhyOptions& invocation) {
     const auto joined = read_records(invocation.patterns);
     const auto& records = joined.records();
     if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
-    std::map<std::string, model::Limits> limits;  // by the device's key
+    std::map<std::string, model::Limits> limits;  // by device key
     for (const auto& record : records) {
         const auto key = model::device_key(record);
         if (limits.count(key)) continue;
@@ -270,7 +270,7 @@ int run_why(const WhyOptions& asked) {
     const Timings timings;
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
-    if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are
+    if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // the code that ran shows how wide its vectors are
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
     const Choice choice(invocation);
@@ -278,13 +278,13 @@ int run_why(const WhyOptions& asked) {
     catch_interrupts();
     if (asked.profile_seconds) make_profiles(asked);
 
-    const bool is_pair = request.cells() == 2;  // its difference is told
+    const bool is_pair = request.cells() == 2;  // their difference is explained
     const double pair_seconds = is_pair ? asked.count_seconds : 0;
-    // Text that is not the lab's own may write anywhere and never end, and the simulator's processes begin without the
-    // drivers of this one.
+    // A user's kernels may write anywhere or never end. And the simulator's processes must start without this process's
+    // drivers.
     const bool isolate = !asked.cl_dir.empty() || choice.own() || pair_seconds > 0;
     std::vector<MeasuredCell> cells;
-    std::optional<Sink> sink;  // from when all that is read is known; nothing is measured before
+    std::optional<Sink> sink;  // nullopt until all inputs are known; nothing is measured before
     const auto keep = [&](model::Record& stuck) {
         if (!sink) return;
         write_rest(*sink, cells);
@@ -302,7 +302,7 @@ int run_why(const WhyOptions& asked) {
     outputs.open();
     sink.emplace(outputs.json(), nullptr);
 
-    // Only the lab's own families declare all that they do.
+    // Only cllab's own families declare all their work.
     WhyPage page(*sink);
     const Asked all{asked, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
@@ -347,7 +347,7 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
 }
 
 std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {
-    // As the profile measures it, whatever the cells asked for.
+    // As the profile measures it, regardless of the cells' settings.
     run::RunRequest request;
     request.settings.seed = settings_.seed;
     request.settings.warm_seconds = 0.02;
@@ -367,7 +367,7 @@ std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double sec
     std::vector<model::Figure> out;
     const auto conclusions = portrait::conclude(records, device_);
     for (const auto& [found, f] : portrait::findings_of(conclusions))
-        // Others rest on the same cells or on more.
+        // Only figures from exactly these cells; others need other cells too.
         if (f->withheld.empty() && f->value > 0 && portrait::parts_of_figure(found, device_) == parts)
             out.push_back({found, f->name, f->unit, f->value, f->low, f->high});
     const auto wanted = std::ranges::find(out, id, &model::Figure::id);

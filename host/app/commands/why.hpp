@@ -1,4 +1,4 @@
-// What `cllab why` measures beside the cells: through the runner that ran them.
+// Measures for `cllab why`, with the runner of its cells.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace cllab::app {
 
 class RunnerMeasure : public explain::Measure {
 public:
-    /// `settings` are those of the cells, and `progress` gets what is being done. All outlive this.
+    /// `settings`: those of the cells; `progress` gets the current activity. All arguments must outlive this object.
     RunnerMeasure(Runner& runner, const run::Settings& settings, const model::Device& device,
                   std::function<void(const std::string&)> progress)
         : runner_(runner), settings_(settings), device_(device), progress_(std::move(progress)) {}

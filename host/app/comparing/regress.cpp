@@ -21,14 +21,14 @@ using model::CellChange;
 using model::Record;
 using Item = RegressItem;
 
-/// By the text, and by the machine code where a header may have changed that no text holds.
+/// Compares texts, and also machine code if the text includes a header that the baseline does not hold.
 bool same_code(const Record& today, const Record& before) {
     return today.build.source_sha256 == before.build.source_sha256 && today.build.options == before.build.options &&
            compare::same_launch(today, before) && (before.build.elsewhere.empty() || compare::same_code(today, before));
 }
 
-/// The text, options and launch are equal; the machine code is not, or is not known on one side while the driver is
-/// another.
+/// The text, options and launch are equal, but the machine code differs. If the code of a side is unknown, another
+/// driver or device counts as other code.
 bool other_code(const Record& today, const Record& before) {
     if (today.build.source_sha256 != before.build.source_sha256 || today.build.options != before.build.options ||
         !before.build.elsewhere.empty())
@@ -38,7 +38,7 @@ bool other_code(const Record& today, const Record& before) {
     return today.device.driver != before.device.driver || today.device.name != before.device.name;
 }
 
-/// How many processes today can tell from `before` of the baseline, at the most twenty; nothing when none can.
+/// Processes needed today, at least 3, to tell them from `before` runs of the baseline; nullopt if 20 are too few.
 std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
     double orders = 1;  // C(before + n, n)
     for (unsigned n = 1; n <= 20; ++n) {
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    /// Runs one cell per item, each a comparison of its own, and keeps the records in Item::*to.
+    /// Runs one cell per item, each as its own comparison, and stores the records in Item::*to.
     void run_cells(const std::vector<Item*>& items, std::optional<Record> Item::*to, bool stored,
                    const std::string& doing) {
         const auto where = [](const Item* item) { return std::pair(item->asked, item->out.device.selector); };
@@ -122,7 +122,7 @@ private:
 
     void rules_for(std::size_t cells) { result_.regression.tested = rules_.cells = static_cast<unsigned>(cells); }
 
-    /// Those whose code may differ: the others have their change.
+    /// The items whose code may differ. All other items get their change here.
     std::vector<Item*> those_that_differ() {
         std::vector<Item*> out;
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
@@ -145,7 +145,7 @@ private:
         return out;
     }
 
-    /// `built`: today, from the baseline's text.
+    /// `built`: a record of today, built from the baseline's text.
     void take_other_code(Item& item, const Record& built, const Record& before) {
         auto& out = item.out;
         const auto& today = *item.today;
@@ -178,13 +178,13 @@ private:
                 item->end(CellChange::incomparable, "the baseline does not hold " + join(before.build.elsewhere, ", ") +
                                                         ", and its text makes other machine code today than it did");
             else if (!invocation_.allow_new_compiler && other_code(*item->rebuilt, *item->before.back()))
-                take_other_code(*item, *item->rebuilt, *item->before.back());  // an edit does not hide a new compiler
+                take_other_code(*item, *item->rebuilt, *item->before.back());  // an edit must not hide a new compiler
             else if (compare::same_code(*item->today, *item->rebuilt))
                 item->out.change = CellChange::same_code;
             else
                 timed.push_back({*item, {*item->cell, item->stored_cell()}, *item->today, *item->rebuilt});
         }
-        // What is the same code needs no time, and leaves it to those that are not.
+        // Cells with the same code need no time, so the other cells get it.
         time(timed, items_that([](const Item& i) { return i.comparable(); }).size());
         share_shift();
     }
@@ -198,7 +198,7 @@ private:
         std::unique_ptr<Versus> versus{};
     };
 
-    /// `cells`: how many could have taken the time that a cell may take.
+    /// `cells`: number of comparable cells; it determines the time per cell.
     void time(std::vector<Timed>& timed, std::size_t cells) {
         rules_for(timed.size());
         const auto most = compare::looks_at_a_cell(cells);
@@ -243,7 +243,7 @@ private:
         out.test = out.test ? compare::looked_again(*out.test, test) : test;
     }
 
-    /// What was seen in one process holds for the cell.
+    /// A failure in one process counts as a failure of the cell.
     static void fail(Item& item, const Versus::Failure& failure) {
         item.out.today = 0;  // a wrong kernel has no time
         if (failure.status == model::Status::ok)
@@ -270,13 +270,13 @@ private:
         result_.regression.shift = compare::common_shift(logs);
     }
 
-    /// A run whose cores others had says how busy the machine was.
+    /// Adds the time of a run, unless other processes had its cores: such a time reflects the load.
     static void add_time(std::vector<double>& logs, const Record& record) {
         if (record.time && model::had_its_cores(record)) logs.push_back(std::log(record.time->median));
     }
 
-    /// Runs of today's, as many as it takes to tell them from those of the baseline, twenty at the most. A failure in
-    /// any of them is the cell's.
+    /// Runs today's cells in as many processes as processes_needed() says, or in three if 20 are too few. A failure in
+    /// any process is the cell's. Returns the number needed.
     std::optional<unsigned> run_processes(const std::vector<Item*>& items, double alpha) {
         std::size_t fewest = 1000;
         for (const auto* item : items) fewest = std::min(fewest, item->logs_before.size());
@@ -293,7 +293,7 @@ private:
         return needed;
     }
 
-    /// Medians of processes today against medians of the baseline's runs.
+    /// Compares medians of today's processes with medians of the baseline's runs.
     void compare_recorded() {
         auto items = those_that_differ();
         for (auto* item : items)
@@ -322,7 +322,7 @@ private:
         }
     }
 
-    /// Without a single arrangement the times of the two cells, which were taken one after the other, are all there is.
+    /// Without an arrangement there are only the times of the two cells, measured one after the other.
     model::Lean lean_of(const Item& item) const {
         if (item.out.test) return compare::lean_of(*item.out.test);
         const auto* other = item.rebuilt ? &*item.rebuilt : item.before.empty() ? nullptr : item.before.back();

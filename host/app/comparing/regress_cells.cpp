@@ -30,7 +30,7 @@ bool same_kind(const model::DeviceInfo& a, const model::DeviceInfo& b) {
     return a.platform == b.platform && a.type == b.type;
 }
 
-/// Either may be gone, and either may be named through a link.
+/// Resolves links. Either file may be missing.
 bool is_one_file(const fs::path& a, const fs::path& b) {
     std::error_code ignored;
     return fs::weakly_canonical(fs::absolute(a), ignored) == fs::weakly_canonical(fs::absolute(b), ignored);
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    /// As it would run today with what this invocation changes.
+    /// The command line's options as of today, with the changes of this invocation.
     RunOptions again(const std::vector<std::string>& command_line) const {
         auto out = run_options_of(command_line);
         if (!invocation_.cl_dir.empty()) out.cl_dir = invocation_.cl_dir;
@@ -69,7 +69,7 @@ private:
         return out;
     }
 
-    /// The command lines of the baseline's runs. The records of one that cannot be run have no cell today.
+    /// Reads the command lines of the baseline's runs. If one cannot run, its records have no cell today.
     void read_command_lines() {
         std::set<std::vector<std::string>> seen;
         for (const auto& record : baseline_.records) {
@@ -79,7 +79,7 @@ private:
                 out_.asked.push_back(request_of(Choice(then), then));
             } catch (const Error& e) {
                 if (e.blame() == Blame::environment) throw;
-                // A kernel file that does not build is today's fault, a command line that is not understood nobody's.
+                // A kernel file that does not build is a failure of today. An unknown command line is not.
                 const bool failed = e.blame() == Blame::result;
                 refused_[record.argv] = {
                     failed ? CellChange::newly_failing : CellChange::incomparable,
@@ -117,8 +117,8 @@ private:
                                : ", which is absent; --device D names another device of the same platform"));
     }
 
-    /// A pattern is a glob over cells, a family, a kernel file, or kernels of one. `source`: where the text is from;
-    /// what failed before there was one has its family's name.
+    /// Whether a pattern matches. A pattern is a glob over cells, a family, a kernel file, or kernels of a file.
+    /// `source`: path of the kernel file; if empty, `family` is compared with the name of the pattern's file.
     bool wanted(const std::string& id, const std::string& family, const std::string& variant,
                 const std::string& source) const {
         const auto& all = invocation_.patterns;
@@ -151,10 +151,10 @@ private:
         return out_.items[found->second];
     }
 
-    /// The point as a record of the cell has it; as it was asked for where the cell cannot be.
+    /// The point as in a record of the cell; the requested point if the cell is unsupported.
     StoredPoint point_of(const model::Cell& cell, const model::Device& device, const run::Settings& settings) const {
         const auto asked = cell.point.values();
-        // A cell that failed before its axes were read has the point as it was asked for in its record.
+        // The record of a cell that failed before its axes were read has the requested point.
         if (at_.count({device.selector + device.name, cell.id, asked})) return asked;
         try {
             return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files})
@@ -164,7 +164,7 @@ private:
         }
     }
 
-    /// The cells of both sides on one device, joined by id and point.
+    /// Collects the cells of both sides on one device, joined by id and point.
     void collect(const model::Device& device) {
         const auto info = run::device_info(device);
         const bool own =
@@ -185,7 +185,7 @@ private:
             }
     }
 
-    /// Records of devices that are not here, where none was named, are cells that nobody compares.
+    /// Makes records of absent devices incomparable cells, unless the invocation names a device.
     void collect_absent() {
         if (!invocation_.devices.empty()) return;
         for (const auto& record : baseline_.records) {
@@ -197,7 +197,7 @@ private:
         }
     }
 
-    /// The baseline's text of a cell, where it has one.
+    /// Fetches the baseline's text of a cell, if the record names one.
     void fetch(RegressItem& item) const {
         const auto& last = *item.before.back();
         if (last.build.source_sha256.empty()) return;

@@ -56,7 +56,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     all.push_back(control_of(cells.front()));
     if (control == model::Control::both) all.push_back(control_of(cells.back()));
     request_.settings.arrangement = request_.settings.goes_on = true;
-    // As they ran alone, and alike.
+    // Restore the inputs of all cells if any of them needed it when run alone.
     request_.settings.fresh_data = std::ranges::any_of(
         records, [](const auto& record) { return model::warns(record, model::Warning::fresh_data); });
     request_.settings.dumps.reset();
@@ -65,7 +65,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
         if (record.time) longest_sample_ = std::max(longest_sample_, record.time->median * record.time->per_sample);
 }
 
-/// Whether the arrangement says something; else why not is in all_.
+/// Whether the arrangement is usable; if not, sets the reason in all_.
 bool Versus::is_sound(const std::vector<model::Record>& records) {
     const auto say = [&](const std::string& trouble) {
         for (auto& one : all_) one.trouble = trouble;
@@ -89,8 +89,8 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
 }
 
 bool Versus::take_one() {
-    request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
-    // Of left, the right sides, and those of them that are built once more.
+    request_.settings.seed = seeds_() >> 1;  // every JSON reader accepts 63-bit integers
+    // Order of the records: left, the right sides, the controls.
     const auto records = records_of(runner_, request_, selector_);
     ++taken_;
     if (!is_sound(records)) return false;
@@ -101,7 +101,7 @@ bool Versus::take_one() {
 void Versus::add(const std::vector<model::Record>& records) {
     using Cells = std::vector<std::size_t>;
     const bool both = control_ == model::Control::both;
-    const std::size_t again = all_.size() + 1;  // the first that is built once more
+    const std::size_t again = all_.size() + 1;  // index of the first control
     const auto turns = [&](const Cells& cells) {
         return mapped(cells, [&](std::size_t i) { return compare::Turns{records[i].samples, records[i].rounds}; });
     };
@@ -110,7 +110,7 @@ void Versus::add(const std::vector<model::Record>& records) {
         for (const auto i : cells) least = std::min(least, model::cores_share(records[i]));
         return least;
     };
-    // Of each side the cell itself, and where it has one its control.
+    // The indices of each side: the cell and, if it has one, its control.
     const Cells left{0, again};
     std::vector<model::Arrangement> found;
     for (std::size_t right_cell = 1; right_cell < again; ++right_cell) {
@@ -156,16 +156,16 @@ void Versus::judge(const compare::Rules& rules) {
 
 void Versus::run(double seconds, const compare::Rules& rules,
                  const std::function<void(const model::Comparison&)>& progress) {
-    // Those that wait end with this, and hold nothing beside what comes next.
+    // Ends the waiting processes, which would otherwise keep memory during later work.
     struct Expecting {
         Versus& of;
         ~Expecting() { of.runner_.expect(of.request_, of.selector_, false); }
     } const expecting{*this};
     const auto cells = static_cast<double>(request_.comparisons.front().size());
     auto& sampling = request_.settings.sampling_seconds;
-    // Whoever has little time wants to know how long an arrangement takes. Who has more gets rounds enough to see what
-    // disturbs some of them: of a kernel of 5 ms on an H200, 2 arrangements of 28 were off by 6 % with 0.02 s, six
-    // rounds, and none of 48 with ten rounds and more.
+    // With little time, the first arrangement is short, to learn how long one takes. With more time, it has enough
+    // rounds to detect disturbed ones. Example: a kernel of 5 ms on an H200. With six rounds (0.02 s), 2 of 28
+    // arrangements were off by 6 %; with ten or more rounds, none of 48.
     constexpr double few = 0.02, rounds = 12, most = 0.5;
     const double least = seconds < 5 ? few : std::clamp(rounds * longest_sample_, few, 0.1);
     if (taken_ == 0) sampling = least;
@@ -177,7 +177,7 @@ void Versus::run(double seconds, const compare::Rules& rules,
         const bool sound = take_one();
         const double took = seconds_since(begin);
         const bool first = taken_ == 1;
-        // The first one built what is built once more.
+        // The first arrangement compiles the controls, so its time does not count.
         if (first)
             start = Clock::now();
         else
@@ -188,8 +188,8 @@ void Versus::run(double seconds, const compare::Rules& rules,
         if (!sound) break;
         judge(rules);
         progress(all_.front());
-        // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and
-        // longer still where the interval needs more of them than that of a single pair.
+        // A late verdict is better than none. Slow arrangements may take longer until there are rules.least of them,
+        // and the limit grows with rules.least.
         const double limit = all_.front().judgement.ratio.n < rules.least
                                  ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least
                                  : seconds;
@@ -208,12 +208,12 @@ void print_code_of(std::ostream& out, const Pair& pair, bool colour) {
     }
     auto left = code_of(pair.left, ""), right = code_of(pair.right, "");
     if (pair.comparison) left.id = pair.comparison->left, right.id = pair.comparison->right;
-    // Of the same code there is nothing to see; the verdict says that it is.
+    // If the code is the same, the verdict says so.
     if (!pair.comparison || left.info.fingerprint.empty() || left.info.fingerprint != right.info.fingerprint)
         out << '\n' << comparison_text(left, right, colour);
 }
 
-/// Why the table of the run and the verdict differ: empty where their intervals have ratios in common.
+/// A sentence if the table of the run contradicts the verdict; empty if their intervals overlap.
 std::string table_differs(const Pair& pair) {
     const auto& ratio = pair.comparison->judgement.ratio;
     if (!ratio.covered() || !pair.left.time || !pair.right.time) return {};

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 fs::path text_path(const fs::path& folder, const std::string& sha256) { return folder / "text" / (sha256 + ".cl"); }
 
-/// A hash names a file: anything else in its place could name any file.
+/// Only a hash may name a file; any other text could name any file.
 bool is_hash(const std::string& text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }

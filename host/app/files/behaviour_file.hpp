@@ -1,5 +1,5 @@
-// DIR/<device>/behaviour.json, beside the device's profile: the answers of `cllab behaviour`, and the sentences that
-// other commands print from them.
+// DIR/<device>/behaviour.json, in the folder of the device's profile: the answers of `cllab behaviour`, and the
+// sentences that other commands print from them.
 #pragma once
 
 #include "behaviour/rows.hpp"
@@ -15,23 +15,23 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Answer, status, text, measured, claim, so)
 
 namespace cllab::app {
 
-/// By the names of their questions.
+/// By the names of the questions.
 using Answers = std::map<std::string, behaviour::Answer>;
 
-/// What tells a device and its driver from others.
+/// The facts that identify a device and its driver.
 nlohmann::ordered_json identity_of(const model::Device& device);
 
-/// What is known of this device and driver; `dumps` as for profiles. A file that cannot be used is named in one
-/// sentence on standard error.
+/// The saved answers for this device and driver. `dumps`: as for profiles. Reports an unusable file on stderr, in one
+/// sentence.
 Answers known_answers(const std::filesystem::path& dumps, const model::Device& device);
-/// Adds to it. Throws Error(environment).
+/// Adds answers to the saved ones. Throws Error(environment).
 void keep_answers(const std::filesystem::path& dumps, const model::Device& device, Answers answers);
 
-/// What a row's line `note` says of the device, with the figure that was found; empty where none holds.
+/// The line `note` of a question's row that applies to the answer, with the measured figure; empty if none applies.
 std::string note_of(const Answers& known, const std::string& question);
-/// What a __constant pointer costs on the device, in sentences; empty where that is not known.
+/// Sentences on the cost of __constant pointers on the device; empty if unknown.
 std::string cost_of_constants(const Answers& known);
-/// Work-items of a group that ran whatever CL_KERNEL_WORK_GROUP_SIZE says; 0 where that is not known.
+/// Work-items of the largest group that ran, regardless of CL_KERNEL_WORK_GROUP_SIZE; 0 if unknown.
 std::size_t largest_group(const Answers& known);
 
 }  // namespace cllab::app

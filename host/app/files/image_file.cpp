@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 std::string system_message() { return std::strerror(errno); }
 
-/// One sample of 0..most as grey, rounded; colour as luma with the weights 77, 150 and 29 of 256, cut.
+/// A sample in 0..most as gray, rounded. Color as luma with the weights 77, 150 and 29 of 256, truncated.
 std::byte to_grey(std::uint64_t sample, std::uint64_t most) {
     return static_cast<std::byte>((sample * 255 + most / 2) / most);
 }
@@ -45,10 +45,10 @@ bool is_netpbm(const std::string& bytes) {
            std::isspace(static_cast<unsigned char>(bytes[2]));
 }
 
-/// By the first bytes, whatever follows them.
+/// Checks the first bytes only.
 bool is_image(const std::string& bytes) { return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
-/// The whole file. A pipe is fine, so the size is not asked for beforehand.
+/// The whole file. Its size is not needed beforehand, because it may be a pipe.
 std::string read_file(const fs::path& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) refuse(path, "is a folder, not an image");
@@ -73,7 +73,7 @@ std::string read_file(const fs::path& path) {
     return bytes;
 }
 
-/// Throws unless width*height pixels of `bytes_each` fit this machine's memory; the header's word is not trusted.
+/// Throws unless width*height pixels of `bytes_each` fit in this machine's memory. The header may claim any size.
 void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t height, std::uint64_t bytes_each) {
     const auto memory = run::host_memory_bytes();
     if (width > memory / bytes_each / height)
@@ -96,7 +96,7 @@ public:
             refuse(path_, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
         if (most_ == 0 || most_ > 65535)
             refuse(path_, "has maxval " + std::to_string(most_) + "; possible are 1 to 65535");
-        // A text sample takes two characters at least, but for the last; a binary header ends in one white space.
+        // A text sample takes at least two characters, except the last one. A binary header ends in one white space.
         const std::size_t sample_bytes = text ? 2 : most_ > 255 ? 2 : 1;
         if (!text) ++at_;
         const std::size_t left = bytes_.size() - std::min(at_, bytes_.size()) + (text ? 1 : 0);
@@ -105,7 +105,7 @@ public:
                               " pixels, but only " + std::to_string(left) + " bytes follow");
         require_memory(path_, width, height, 1);
         model::Bytes grey(width * height);
-        if (!text && channels == 1 && most_ == 255) {  // already what is wanted, and large panels come so
+        if (!text && channels == 1 && most_ == 255) {  // already in the output format; common for large panels
             std::memcpy(grey.data(), bytes_.data() + at_, grey.size());
         } else {
             for (auto& pixel : grey) {
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    /// A decimal number after white space and # comments. Headers and text samples.
+    /// A decimal number after white space and # comments, in headers and text samples.
     std::uint64_t number(const char* what) {
         while (at_ < bytes_.size() && (std::isspace(static_cast<unsigned char>(bytes_[at_])) || bytes_[at_] == '#')) {
             if (bytes_[at_] == '#') at_ = std::min(bytes_.find('\n', at_), bytes_.size() - 1);
@@ -152,7 +152,7 @@ private:
     std::uint64_t most_ = 0;  // 0 until the header is read
 };
 
-/// libpng reports errors by longjmp, which may pass no C++ object: each step is a function that has none.
+/// libpng reports errors by longjmp, which must not skip destructors. So each step is a function without C++ objects.
 class Png {
 public:
     explicit Png(std::string_view bytes) : left_(bytes) {
@@ -163,14 +163,14 @@ public:
     Png(const Png&) = delete;
     Png& operator=(const Png&) = delete;
 
-    /// The header, and rows of whole bytes as they will come: palette indices stay indices.
+    /// Reads the header. Rows will have whole bytes per sample; palette indices stay indices.
     bool begin() {
         if (!info_) return fail("out of memory");
         if (setjmp(png_jmpbuf(png_))) return false;
         png_set_read_fn(png_, this, &Png::on_read);
         png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-        // Text and colour profiles are not needed, and need not be right.
+        // Ignores text and color profiles, even damaged ones.
         png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
         png_set_benign_errors(png_, 0);
         png_read_info(png_, info_);
@@ -205,7 +205,7 @@ public:
     std::string failure() const { return message_; }
 
     int depth = 0, passes = 1, colours = 0;
-    std::size_t row_bytes = 0, packed_row_bytes = 0;  ///< as they come, and as the file has them
+    std::size_t row_bytes = 0, packed_row_bytes = 0;  ///< per row: as read, and as stored in the file
     png_colorp palette = nullptr;
 
 private:
@@ -233,7 +233,7 @@ private:
     int colour_ = 0;
 };
 
-/// Grey of a row of pixels.
+/// Converts a row of pixels to gray.
 void convert(const fs::path& path, const Png& png, const std::byte* row, std::byte* grey) {
     const auto sample = [&](std::size_t i) -> std::uint64_t {
         if (png.depth < 16) return std::to_integer<std::uint64_t>(row[i]);
@@ -256,7 +256,7 @@ void convert(const fs::path& path, const Png& png, const std::byte* row, std::by
     }
 }
 
-/// Every checksum, every row, every palette index must be right. Alpha and gamma are ignored.
+/// Rejects a file with a wrong checksum, row or palette index. Ignores alpha and gamma.
 model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     Png png(bytes);
     const auto require = [&](bool read) {
@@ -264,11 +264,11 @@ model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     };
     require(png.begin());
     const auto width = png.width(), height = png.height();
-    // Deflate packs 1032 bytes into one at the most, so a header's word is worth no more memory than that.
+    // Deflate compresses at most 1032:1. This limits the memory that a header can claim.
     if ((png.packed_row_bytes + 1) > bytes.size() * 1032 / height)
         refuse(path, "is cut short: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, but the file has only " + std::to_string(bytes.size()) + " bytes");
-    // The rows of an interlaced picture come in several passes, each over all of it.
+    // The rows of an interlaced picture come in several passes, each over the whole picture.
     const bool interlaced = png.passes > 1;
     require_memory(path, width, height, 1 + (interlaced ? std::max<std::size_t>(1, png.row_bytes / width) : 0));
     model::Bytes grey(width * height);
@@ -283,7 +283,7 @@ model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     return {path.string(), width, height, std::make_shared<const model::Bytes>(std::move(grey))};
 }
 
-/// The bytes of a PNG file. The limit is below that of libpng for a picture in memory.
+/// The bytes of a PNG file. The limit is below libpng's limit for a picture in memory.
 std::string png_of(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
     constexpr std::size_t limit = std::size_t{1} << 30;
     if (grey.size() + height > limit)

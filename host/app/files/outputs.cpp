@@ -25,13 +25,13 @@ namespace fs = std::filesystem;
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// What is written there is gone, so that it is never in anybody's way.
+/// Anything written there vanishes, so it conflicts with no other output.
 bool is_null_device(const struct stat& file) {
     struct stat null {};
     return stat("/dev/null", &null) == 0 && is_same(file, null);
 }
 
-/// Standard output by name, or the file that the shell sends it to.
+/// Whether the path is a name of standard output, or the file to which the shell redirects it.
 bool leads_to_stdout(const fs::path& path) {
     for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
         if (path == name) return true;
@@ -50,7 +50,7 @@ std::string called(const fs::path& path) {
     return leads_to_stdout(path) ? "standard output" : "file '" + path.string() + "'";
 }
 
-/// Adding records to a file of something else would spoil both. Throws Error(usage).
+/// Rejects appending to a file with other content or other columns. Throws Error(usage).
 void require_same_kind(const std::string& path, const std::string& option, Outputs::Kind kind) {
     std::ifstream in(path, std::ios::binary);
     std::string first(kind == Outputs::Kind::csv ? report::csv_header().size() + 1 : 1, '\0');
@@ -85,14 +85,14 @@ OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(
         return;
     }
     const auto target = link_target(path);
-    // Each write goes to the end, wherever that is by then, and leaves nothing for the next one to write.
+    // Each write appends at the current end of the file. Without a buffer, nothing stays for a later write.
     constexpr int how = O_WRONLY | O_APPEND | O_CLOEXEC;
     int fd = ::open(target.c_str(), how | O_CREAT | O_EXCL, 0666);
     made_ = fd >= 0;
     if (!made_ && errno == EEXIST) fd = ::open(target.c_str(), how);
     if (fd < 0 || !(file_ = fdopen(fd, "ab"))) cannot_write(path, option, errno);
     std::setvbuf(file_, nullptr, _IONBF, 0);
-    // A file system without locks is no reason to write nothing.
+    // Continue on file systems without locks.
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     std::fclose(file_);
     throw Error(Blame::environment, "file '" + path.string() + "' (" + option + ") is being written by another run");
@@ -262,7 +262,7 @@ void Outputs::open() {
     for (const auto& path : files_read()) reads(path);
     for (auto& output : outputs_) {
         output.file = std::make_unique<OutputFile>(output.path, output.option);
-        // It may have come since.
+        // The file may have been created meanwhile.
         if (output.file->has_content() && !may_write(output.kind)) refuse_existing(output);
     }
     for (auto& output : outputs_)
@@ -276,7 +276,7 @@ OutputFile* Outputs::file(const std::string& option) const {
 }
 
 void write_json(const std::string& path, bool force, const std::string& text) {
-    if (path == "-") {  // whether it can be written is seen at the end, as of each page
+    if (path == "-") {  // failures on standard output are detected at the end of the command
         results() << text << '\n';
         return;
     }

@@ -1,5 +1,5 @@
-// Which files a command reads and which it writes. No input is written, no file is written twice, a file that exists is
-// kept unless the user says otherwise, and nothing is opened before everything else is known to be good.
+// The files that a command reads and writes. No input is written, and no file is written twice. An existing file is
+// kept unless the user allows to replace it. Nothing is opened before all other checks have passed.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,35 +20,34 @@
 
 namespace cllab::app {
 
-/// The file that a path leads to: the target of a symbolic link, whether that exists or not.
+/// The file that a path leads to: the target of a symbolic link, even if it does not exist.
 std::filesystem::path link_target(const std::filesystem::path& path);
 
-/// An output, open and locked. "-" and any other name of standard output is standard output.
+/// An open and locked output. "-" and other names of standard output mean standard output.
 class OutputFile {
 public:
-    /// Opens without emptying, and locks. Throws Error(environment) when it cannot be written or another run writes it.
-    /// Content is never emptied, but replaced by that of a new file under the same name: who has read it still has it.
+    /// Opens without truncating, and locks. Throws Error(environment) if the file cannot be written or another run
+    /// writes it. Content is replaced by a new file under the same name if possible, so a reader keeps the old content.
     OutputFile(const std::filesystem::path& path, const std::string& option);
-    /// Removes the file when this object made it and nothing was written.
+    /// Removes the file if this object created it and wrote nothing.
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
-    /// A regular file with something in it.
+    /// Whether it is a regular file that is not empty.
     bool has_content() const;
-    /// Replaces a regular file by an empty one, or goes to its end, where a last line that was cut short is ended
-    /// first.
+    /// Empties a regular file, or, with `append`, terminates a last line that was cut short.
     void begin(bool append);
-    /// Writes and flushes one line; a line that the disk does not take whole is taken back. Throws Error(environment).
+    /// Writes and flushes one line. Removes a line that was written only in part. Throws Error(environment).
     void line(const std::string& text);
-    /// Replaces what is in the file, and only when all of it is written. Throws Error(environment).
+    /// Replaces the content of the file, if possible only after all new content is written. Throws Error(environment).
     void whole(const std::string& text);
     bool is_stdout() const { return file_ == results_file(); }
 
 private:
-    /// What it is, where it is a regular file.
+    /// Its status if it is a regular file, else nullopt.
     std::optional<struct stat> regular() const;
-    /// A new file beside this one, which takes its place when `fill` has written it; nothing where none can be made.
+    /// Writes a new file with `fill`, which then replaces this one; false if no new file can be made.
     bool replace(const std::function<bool(std::FILE*)>& fill);
 
     std::filesystem::path path_;
@@ -60,36 +59,36 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// The files that the command line names.
+    /// The outputs that the command line names.
     explicit Outputs(const FileOptions& files);
 
-    /// The pictures of --output.
+    /// Registers the pictures of --output.
     void writes_pictures(const Pairs& pictures);
-    /// The kernel texts below --cl-dir.
+    /// Registers as inputs: the kernel texts in --cl-dir and the files in the reference command.
     void reads_for(const CellOptions& cells);
 
-    /// A file that is read. Throws Error(usage) when it is an output.
+    /// Registers an input. Throws Error(usage) if it is also an output.
     void reads(const std::filesystem::path& path);
-    /// table: written from the beginning, line by line; whole and page: at once.
+    /// table: emptied at open(), then written by line; whole and page: written at once.
     enum class Kind { json_lines, csv, table, whole, page };
-    /// Throws Error(usage) when the file is read or written otherwise, or exists and may not be replaced or added to;
-    /// Error(environment) when it cannot be written.
+    /// Registers an output. Throws Error(usage) if the file is also read or written elsewhere, or exists and may be
+    /// neither replaced nor extended; Error(environment) if it cannot be written.
     void writes(const std::string& path, const std::string& option, Kind kind);
 
-    /// Opens and locks every output; none is emptied before all are open. A file of lines is empty then, or at its end;
-    /// one that is written as a whole keeps its content. All that the command reads has been read by now
-    /// (files_read()), or is named by reads(). Throws as `writes`.
+    /// Opens and locks every output; empties none before all are open. Files of lines are then empty or at their end;
+    /// others keep their content until they are written. Call this after the command has read all its inputs, or has
+    /// named them with reads(). Throws as `writes`.
     void open();
 
-    /// The open file of an option; nothing when the command line does not give it. After open().
+    /// The open file of an option; nullptr if the command line does not have the option. Call after open().
     OutputFile* file(const std::string& option) const;
     OutputFile* json() const { return file("--json"); }
     OutputFile* csv() const { return file("--csv"); }
     OutputFile* html() const { return file("--html"); }
 
 private:
-    /// A file that exists is known by device and inode, one that does not by its folder and name. Standard output is
-    /// whatever descriptor 1 is.
+    /// Identifies an existing file by device and inode, a new one by its folder and name. For standard output, the file
+    /// of its descriptor.
     struct Identity {
         dev_t device = 0;
         ino_t inode = 0;
@@ -112,22 +111,22 @@ private:
     std::vector<Output> outputs_;
 };
 
-/// One JSON text as the whole of a file, or on standard output. Throws as Outputs.
+/// Writes one JSON text to a file, as its whole content, or to standard output. Throws as Outputs.
 void write_json(const std::string& path, bool force, const std::string& text);
 
-/// Where finished cells go: JSON lines, CSV, and the list the table is printed from.
+/// Receives finished cells: writes JSON lines and CSV, and keeps the list for the table.
 class Sink {
 public:
-    /// Either may be nothing; both outlive the sink.
+    /// Either may be nullptr. Both outlive the sink.
     Sink(OutputFile* json, OutputFile* csv);
     /// Thread-safe: the watchdog may deliver a timed-out cell.
     void take(const model::Record& record);
-    /// A line of JSON only.
+    /// Writes a line to the JSON file only.
     void take(const model::Comparison& comparison);
-    /// A line of JSON as it is.
+    /// Writes the line to the JSON file unchanged.
     void line(const std::string& json);
     const std::vector<model::Record>& records() const { return records_; }
-    /// What a run that was interrupted says: "interrupted; 3 finished cell(s) kept".
+    /// The message after an interrupt: "interrupted; 3 finished cell(s) kept".
     std::string interrupted() const;
     bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
 

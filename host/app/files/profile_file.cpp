@@ -40,7 +40,7 @@ model::Figure figure_of(const json& j) {
     for (const auto& [key, to] :
          {std::pair{"value", &out.value}, std::pair{"low", &out.low}, std::pair{"high", &out.high}}) {
         const auto found = j.find(key);
-        // A number that was not finite is written as null, and is no limit.
+        // A value that is not finite is written as null and sets no limit.
         if (found == j.end() || !(found->is_number() || found->is_null()))
             unusable("is damaged: its figure '" + excerpt(out.id) + "' has no number '" + key + "'");
         if (found->is_number()) *to = found->get<double>();
@@ -48,7 +48,7 @@ model::Figure figure_of(const json& j) {
     return out;
 }
 
-/// The points of the chases through global memory in random order. What is no such curve is passed over.
+/// The points (x, seconds per step) of pointer chases through global memory in random order. Ignores other curves.
 std::vector<std::pair<double, double>> scattered_of(const json& curves) {
     std::map<double, double> out;
     for (const auto& curve : curves) {
@@ -73,7 +73,7 @@ void require_same(const char* what, const std::string& found, const std::string&
                  expected + "'; `cllab profile` measures it again");
 }
 
-/// The profile, of this build's schema.
+/// Parses a profile. Accepts only this build's schema.
 json parsed(const std::string& text) {
     json profile;
     try {
@@ -105,7 +105,7 @@ struct ProfileSize {
     std::string driver;
     std::size_t figures = 0;
 };
-/// What the text of a profile has. Throws as limits_from().
+/// The number of figures and the driver in a profile. Throws as limits_from().
 ProfileSize figures_of_profile(const std::string& text) {
     auto profile = parsed(text);
     return {text_of(profile["device"], "driver"), profile["figures"].size()};
@@ -116,7 +116,7 @@ ProfileSize figures_of_profile(const std::string& text) {
 std::string profile_text(const std::filesystem::path& path) {
     if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
     std::ifstream file(path, std::ios::binary);
-    std::string text(most_json_bytes + 1, '\0');  // more is refused
+    std::string text(most_json_bytes + 1, '\0');  // parse_json refuses longer texts
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
@@ -146,14 +146,13 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     const auto& of = profile["device"];
     require_same("platform", text_of(of, "platform"), device.platform);
     require_same("device", text_of(of, "name"), device.name);
-    // Absent where none was known.
+    // Old profiles of devices without an identity lack this key.
     if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
     require_same("driver", text_of(of, "driver"), device.driver);
     return limits_of(profile, device);
 }
 
-// Where a device's profile lies, and how it is written. What it says is read in profile_file.cpp, which needs no
-// device.
+// Paths of profiles, and how profiles are written.
 std::filesystem::path profiles_folder() {
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
     if (cache && *cache) return std::filesystem::path(cache) / "cllab" / "profiles";

@@ -10,7 +10,7 @@
 #include "json/read.hpp"
 
 namespace cllab::model {
-// Facts cross from the child that asked the drivers to the parent that must not.
+// The child process queries the drivers. It sends the devices' facts as JSON to the parent, which must not call OpenCL.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version,
                                    c_version, type, implementation, compute_units, clock_mhz, global_bytes,
                                    max_alloc_bytes, local_bytes, constant_bytes, reported_cache_bytes, host_cache_bytes,
@@ -74,7 +74,7 @@ std::unique_ptr<Worker> ArrangementPool::take(const run::RunRequest& request, Cl
 
 namespace {
 
-/// What a process that compiles does: this part of the request's cells, for whoever measures them.
+/// Body of a compiler process: compiles the cells in `part`, so that the measuring process finds them in the cache.
 void compile(const run::RunRequest& part, const std::string& selector, bool by_launch, Position& position) {
     device::use_shared_cache();
     LocalDevices devices;
@@ -83,7 +83,7 @@ void compile(const run::RunRequest& part, const std::string& selector, bool by_l
     for (const auto& cell : part.comparisons.front()) {
         try {
             devices.build(selector, part.settings, cell);
-        } catch (const std::exception&) {  // said by who measures it
+        } catch (const std::exception&) {  // the measuring process reports it
         }
     }
 }
@@ -102,7 +102,7 @@ Compilers::Compilers(const run::RunRequest& request, const std::string& selector
     part.settings.measure = false;
     for (std::size_t n = 0; n < wanted; ++n) {
         part.comparisons = {{}};
-        // The last ones first: who measures compiles the first ones meanwhile.
+        // Compile the last cells first: meanwhile the measuring process compiles the first ones.
         for (std::size_t i = n; i < cells.size(); i += wanted)
             part.comparisons.front().push_back(cells[cells.size() - 1 - i]);
         processes_.push_back(
@@ -175,7 +175,7 @@ void ChildRunner::run(const run::RunRequest& request, const std::string& selecto
     lane.run(timeout_seconds_, events);
     if (const auto& now = lane.device_state()) {
         auto& known = device_states_[selector];
-        auto programs = std::move(known.programs);  // what was built from them is not told again
+        auto programs = std::move(known.programs);  // a worker does not report programs built from known bytes
         known = *now;
         known.programs.merge(programs);
     }

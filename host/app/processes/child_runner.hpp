@@ -1,5 +1,5 @@
-// Isolation by fork: the parent never calls OpenCL, so a worker starts from a clean process and may crash or hang in a
-// driver without taking the run along.
+// Isolation by fork. The parent never calls OpenCL, so each worker starts from a clean process. If a worker crashes or
+// hangs in a driver, the run continues.
 #pragma once
 
 #include <deque>
@@ -13,30 +13,31 @@
 
 namespace cllab::app {
 
-/// Processes that open the device and build while those before them measure, and sleep until it is their turn.
+/// A pool of processes, each for one arrangement. Each process opens the device and builds while earlier ones measure.
+/// Then it waits for its arrangement.
 ///
-/// What an arrangement does before its first sample is no evidence, and on a GPU it is most of it: on an H200 a
-/// driver's start takes 1.6 s, and four programs that the driver's cache knows 0.7 s. All of that keeps cores of the
-/// host busy and not the device, so it goes on beside what the device measures: eight arrangements there took 25 s one
-/// after the other, and 10 to 15 s so, with the same spread of 0.01 %. Each process does one arrangement and ends: what
-/// an arrangement is held to be (host/README.md, rule 15) stays true. The order of builds is drawn.
+/// On a GPU, most of an arrangement's time passes before its first sample, and that part is not evidence. On an H200
+/// the driver starts in 1.6 s, and four programs from the driver's cache take 0.7 s. This work keeps host cores busy,
+/// but not the device, so it may overlap another process's measurement. There, eight arrangements took 25 s one after
+/// another, and 10 to 15 s with the pool, with the same spread of 0.01 %. Each process still runs one arrangement and
+/// ends (host/README.md, rule 15). The order of builds is random.
 class ArrangementPool {
 public:
-    /// Whether what a process of this device does before it measures leaves what others measure alone: with memory of
-    /// its own, and `cores` of the host to spare.
+    /// Whether preparation on this device leaves other measurements undisturbed: the device is a GPU with its own
+    /// memory, and the host has more than `processes` cores.
     static bool pays(const model::Device& device, unsigned cores);
 
-    /// Begins the first. For arrangements like that one on the device "P:D", of which it is known what is `known`.
+    /// Starts the first processes, for arrangements like `like` on the device "P:D". `known`: the state of that device.
     ArrangementPool(run::RunRequest like, const std::string& selector, const device::DeviceState& known);
 
-    /// The process that is ready first of those that are next, with this arrangement as its work; another one is begun.
-    /// `last_use`: of the device. Nothing: none works.
+    /// Gives this arrangement to the oldest process that becomes ready, and starts another process. Drops processes
+    /// that do not become ready. `last_use`: when the device was last used. nullptr: no process became ready.
     std::unique_ptr<Worker> take(const run::RunRequest& request, Clock::time_point last_use);
 
 private:
-    /// A start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140.
+    /// The driver starts in 2.3 s, the time of about four arrangements. A process takes 0.5 GB of an H200's 140 GB.
     static constexpr std::size_t processes = 4;
-    static constexpr double patience = 60;  ///< seconds for a driver's start
+    static constexpr double patience = 60;  ///< maximum seconds until a process is ready; mainly the driver's start
 
     void refill();
     void work(const run::RunRequest& builds, Link& parent, Position& position);
@@ -49,27 +50,27 @@ private:
     std::deque<std::unique_ptr<Worker>> waiting_;
 };
 
-/// Processes that compile the cells of a screening and leave them in the driver's cache: a driver compiles one text
-/// after the other, whatever the threads. NVIDIA's takes 65 ms for a kernel of 30 lines and 2 ms from the cache; PoCL's
-/// 0.3 s for a work-group's size, at its first launch, and 35 ms.
+/// Processes that compile the cells of a screening into the driver's cache. One process is not enough: a driver
+/// compiles one text at a time, whatever the number of threads. NVIDIA's driver takes 65 ms for a kernel of 30 lines,
+/// and 2 ms from its cache. PoCL compiles for a work-group size at its first launch: 0.3 s, and 35 ms from its cache.
 class Compilers {
 public:
-    /// Begins them where they help; they end with this.
+    /// Starts the processes if the request is a screening and they help on this device. The destructor ends them.
     Compilers(const run::RunRequest& request, const std::string& selector, const model::Device& device, unsigned cores);
     /// Returns when the compilers no longer disturb a measurement. Throws run::Interrupted.
     void wait(double timeout_seconds);
 
 private:
     static constexpr std::size_t most = 8;
-    bool beside_ = false;  ///< whether they run beside the measurement
+    bool beside_ = false;  ///< whether they run during the measurement
     std::vector<std::unique_ptr<Worker>> processes_;
 };
 
-/// In a child process that opens drivers for another reason: the devices that the selectors name, and lines that say
-/// so to the parent. Throws as device::resolve.
+/// For a child process that opens drivers for another reason. Returns the devices that the selectors name, and passes
+/// them to the parent as lines for keep_devices(). Throws as device::resolve.
 std::vector<model::Device> hand_over_devices(const std::vector<std::string>& selectors, const HandOver& hand_over);
-/// In the parent: the next ChildRunner that is asked for the same selectors answers from these lines, once. A child of
-/// its own would open every driver again.
+/// For the parent. The next ChildRunner::devices() with the same selectors uses these lines, once. This saves a child
+/// that would open every driver again.
 void keep_devices(const std::vector<std::string>& selectors, std::vector<std::string> lines);
 
 class ChildRunner : public Runner {

@@ -38,8 +38,8 @@ std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::
         LocalDevices devices;
         const auto& settings = request.settings;
         if (settings.arrangement || settings.screening) device::use_shared_cache();  // their build logs are not read
-        // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
-        // arrangement are of the bytes that the first one's driver gave.
+        // Within one run, the timer's audit and the warm-up stay valid (host/README.md, rules 2 and 4). The programs of
+        // later arrangements come from the bytes that the first one's driver returned.
         if (known && settings.goes_on) devices.inherit(selector, *known);
         if (settings.arrangement) devices.keep_programs();
         carry_out(devices, request, selector, finished, parent, position);
@@ -74,7 +74,7 @@ void Lane::run(double timeout_seconds, const Events& events) {
     }
 }
 
-/// A line of the worker, or its end.
+/// Handles one line of the worker, or its end.
 void Lane::wait_for_one(double timeout_seconds, const Events& events) {
     const auto show = [&] {
         const auto& position = worker_->position();
@@ -96,7 +96,7 @@ void Lane::wait_for_one(double timeout_seconds, const Events& events) {
             return lost(loss_by_silence(timeout_seconds), events);
         case Worker::Event::ended: {
             const int status = worker_->reap();
-            // Ctrl-C reaches every process of the terminal, one that has just begun sooner than its handler.
+            // Ctrl-C reaches every process of the terminal. A new child may receive it before its handler is installed.
             if (interrupted() && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw run::Interrupted{};
             return lost(
                 loss_by_death(status, worker_->position(), [&] { return passes_in_small_groups(timeout_seconds); }),
@@ -118,7 +118,7 @@ void Lane::take(const CellTold& told, const Events& events) {
     events.done(group, index, told.record);
 }
 
-/// The record of the cell that the worker is in, as it was at its beginning; nothing between cells.
+/// The record of the cell that the worker is in, as it was when the cell began. nullptr between cells.
 const model::Record* Lane::current() const {
     const auto& position = worker_->position();
     const auto found = known_.find({position.group, position.index});
@@ -138,11 +138,11 @@ void Lane::lost(const Loss& loss, const Events& events) {
     const CellNumber cell{position.group, position.index};
     const auto* known = current();
     if (!known || finished_.count(cell)) {
-        // Between two cells: a new worker goes on. Before the first one, a second try would end the same way.
+        // Between two cells a new worker continues. Before the first cell, a second try would end the same way.
         if (!any_finished_) return fail("device " + selector_ + ": " + loss.reason + " before its first cell");
     } else if (loss.status == model::Status::launch_failed && request_.settings.builds_ahead &&
                known->device.type == model::name(model::DeviceType::gpu)) {
-        request_.settings.builds_ahead = false;  // whose build it was is seen when each is alone
+        request_.settings.builds_ahead = false;  // retry without it: the death may belong to another cell's build
     } else {
         const bool foreign = !request_.settings.cl_dir.empty() || cell_of(position).variant->own;
         const auto record = lost_record(*known, loss, position.phase.load(), foreign);

@@ -1,5 +1,5 @@
-// One request on one device, by one worker after the other: cells become events, a death or a hang becomes a record,
-// and a new worker goes on with the rest.
+// Executes one request on one device with a sequence of workers. Cells become events. If a worker dies or hangs, its
+// cell gets a record that says so, and a new worker continues with the remaining cells.
 #pragma once
 
 #include <functional>
@@ -20,45 +20,45 @@ namespace cllab::app {
 struct Loss {
     model::Status status;
     std::string reason;
-    std::string cause{};  ///< likely cause, for kernel text that is not the lab's own; empty: unknown
+    std::string cause{};  ///< likely cause if the kernel text is the user's; empty: unknown
 };
 
 Loss loss_by_silence(double timeout_seconds);
-/// `status`: the worker's wait status. `passes_in_small_groups`: as below, of the cell that it was in; called where the
-/// answer is the cause.
+/// `status`: the worker's wait status. `passes_in_small_groups`: the test below for the worker's current cell; called
+/// only after SIGSEGV.
 Loss loss_by_death(int status, const Position& position, const std::function<bool()>& passes_in_small_groups);
 
-/// Whether a cell of the request goes through with work-groups of one item, which need little of the stack. Tries it in
-/// a process of its own.
+/// Whether a cell of the request runs with work-groups of one work-item, which need little stack. Tries it in a child
+/// process.
 bool passes_in_small_groups(run::RunRequest request, const model::Cell& cell, const std::string& selector,
                             double timeout_seconds);
 
-/// The `record` of a cell that is lost in this phase. `foreign`: the text is not the lab's own.
+/// Completes the record of a cell whose worker died or hung in `phase`. `foreign`: the kernel text is the user's.
 model::Record lost_record(model::Record record, const Loss& loss, const std::string& phase, bool foreign);
 
-/// In the worker: the cells of the request but for those `finished`.
+/// For the worker: runs the cells of the request except those in `finished`.
 void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
                const std::set<run::CellNumber>& finished, Link& parent, Position& position);
 
-/// A worker that carries the request out. `known`: of the device, or nullptr.
+/// Starts a worker for the request. `known`: state of the device, or nullptr.
 std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::string& selector,
                                      const std::set<run::CellNumber>& finished, const device::DeviceState* known);
 
 class Lane {
 public:
-    /// A worker for what is left of the request.
+    /// Starts a worker for the remaining cells of the request.
     using Begin = std::function<std::unique_ptr<Worker>(const run::RunRequest&, const std::set<run::CellNumber>&)>;
 
-    /// `first`: a worker that was begun for this request; where its driver fails before a cell, `begin` makes one that
-    /// tells what it was. May be nullptr.
+    /// `first`: a worker already started for this request, or nullptr. If its driver fails before any cell is finished,
+    /// `begin` starts a fresh worker, which reports the cause.
     Lane(const std::string& selector, const run::RunRequest& request, const std::set<run::CellNumber>& finished,
          const Begin& begin, std::unique_ptr<Worker> first = nullptr);
 
-    /// Until all cells are done. Throws run::Interrupted, DeviceLost, and what a worker threw that is no fault of its
-    /// device.
+    /// Runs until all cells are done. Throws run::Interrupted, DeviceLost, and worker errors that the device did not
+    /// cause.
     void run(double timeout_seconds, const Events& events);
     bool first_failed() const { return first_failed_; }
-    /// What a worker that finished knows of the device.
+    /// The state of the device as a worker reported it when it finished.
     const std::optional<device::DeviceState>& device_state() const { return device_state_; }
 
 private:
@@ -81,7 +81,7 @@ private:
     bool is_first_, over_ = false, first_failed_ = false;
     std::optional<device::DeviceState> device_state_;
 
-    // Of the worker of now.
+    // State of the current worker.
     std::map<run::CellNumber, model::Record> known_;
     bool any_finished_ = false;
 };

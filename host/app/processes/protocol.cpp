@@ -57,7 +57,7 @@ void take(std::optional<Field>& field, const Message& sent) {
 
 }  // namespace
 
-// The record is made into text once here and read once there: "begin 0 3 {...}".
+// Format: "begin 0 3 {...}". The record is serialized once here and parsed once in told_of().
 void tell_cell(Link& parent, bool done, run::CellNumber cell, const model::Record& record) {
     parent.send_line((done ? done_word : begin_word) + (" " + std::to_string(cell.first)) + " " +
                      std::to_string(cell.second) + " " + report::to_json_line(record));

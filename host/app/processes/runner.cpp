@@ -34,7 +34,7 @@ std::atomic<bool> interrupt_seen{false};
 
 void on_interrupt(int signal) {
     interrupt_seen = true;
-    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+    std::signal(signal, SIG_DFL);  // a second signal ends the program at once
 }
 
 class InThisProcess : public Runner {
@@ -78,15 +78,14 @@ void write_timing(model::Record& record) {
     try {
         const auto text = report::to_json_pretty(record) + "\n";
         cllab::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
-    } catch (const Error& e) {  // what was measured is worth more
+    } catch (const Error& e) {  // the measurement matters more than its file
         record.warnings.push_back(model::warning(model::Warning::no_dump, e.what()));
     }
 }
 
 bool interrupted() { return interrupt_seen; }
 
-// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless
-// nohup has it ignored.
+// `timeout` and batch systems send SIGTERM at a time limit. A closing terminal sends SIGHUP, which nohup ignores.
 void catch_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
     if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
@@ -126,7 +125,7 @@ std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>&
 
 void LocalDevices::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                        const std::set<run::CellNumber>& finished) {
-    Phases start;  // of what there is before the first cell, whose record takes it
+    Phases start;  // time before the first cell; charged to that cell's record
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
         return open(selector);
@@ -173,15 +172,15 @@ std::optional<device::DeviceState> LocalDevices::device_state(const std::string&
 
 namespace {
 
-// Prepared beforehand, because a handler may do almost nothing.
+// Prepared in advance, because a signal handler may do almost nothing.
 char crash_message[1024], quit_message[1024];
-std::atomic<int> witness_listens = -1;     // the descriptor that tells the witness to say nothing
+std::atomic<int> witness_listens = -1;     // descriptor that tells the witness to stay silent
 alignas(16) char handler_stack[64 << 10];  // a handler for a stack overflow needs another stack
 
 void on_signal(int signal) {
     const char* message = signal == SIGQUIT ? quit_message : crash_message;
     [[maybe_unused]] const auto n = write(STDERR_FILENO, message, std::strlen(message));
-    std::raise(signal);  // SA_RESETHAND: the signal's own end
+    std::raise(signal);  // SA_RESETHAND: now the default action ends the process
 }
 
 }  // namespace
@@ -226,7 +225,7 @@ void Watchdog::outside(const std::function<void()>& work) {
     inside_ = true;
 }
 
-/// In slices, so that a process that was stopped for a while is not taken for one that hangs.
+/// Waits in slices, so that a process that was stopped for a while does not count as hanging.
 void Watchdog::watch() {
     constexpr int slices = 8;
     const double slice = seconds_ / slices;
@@ -241,7 +240,7 @@ void Watchdog::watch() {
     end_process();
 }
 
-/// --timeout is for kernels that never end, and may be shorter than a driver takes to start.
+/// --timeout is meant for endless kernels. It may be shorter than a driver's start.
 double Watchdog::limit() const {
     constexpr double least_to_start = 10;
     return current_ ? seconds_ : std::max(seconds_, least_to_start);
@@ -284,7 +283,7 @@ void catch_crashes() {
 }
 
 void describe_crash(const std::string& where, const std::string& advice) {
-    catch_crashes();  // again: LLVM inside a driver takes the handlers over when it compiles
+    catch_crashes();  // again: when LLVM inside a driver compiles, it replaces the handlers
     std::snprintf(crash_message, sizeof crash_message, "\ncllab: the process crashed %s. %s\n", where.c_str(),
                   advice.c_str());
     std::snprintf(quit_message, sizeof quit_message, "\ncllab: ended by SIGQUIT %s. Finished cells are on disk.\n",
@@ -299,7 +298,7 @@ EndWitness::EndWitness(const std::string& where, const std::string& advice) {
         if (witness_ > 0) witness_listens = pipe_.write.number();
         return;
     }
-    // From here on this is the witness, which may do almost nothing: the other process has threads.
+    // The child process is the witness. It may do almost nothing, because the parent has threads.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
     close(STDIN_FILENO);
     close(STDOUT_FILENO);

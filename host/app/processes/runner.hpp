@@ -1,4 +1,4 @@
-// Who carries a request out: this process, or child processes that a driver may crash or hang.
+// Executes requests: in this process, or in child processes that a driver may crash or hang.
 #pragma once
 
 #include <sys/types.h>
@@ -29,115 +29,115 @@ using run::Events;
 class Runner {
 public:
     virtual ~Runner() = default;
-    /// Facts of the devices that the selectors name. Throws as device::resolve. What is wrong with devices that fail
-    /// their queries goes to `troubles`.
+    /// Facts of the devices that the selectors name. Throws as device::resolve. Devices that fail their queries add a
+    /// sentence to `troubles`.
     virtual std::vector<model::Device> devices(const std::vector<std::string>& selectors,
                                                std::vector<std::string>* troubles = nullptr) = 0;
-    /// The cells of the request, but for those that are `already` done, on the device "P:D". Resolves every point
-    /// first.
+    /// Runs the cells of the request, except those in `already`, on the device "P:D". Resolves every point first.
     virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events,
                      const std::set<run::CellNumber>& already = {}) = 0;
-    /// The next requests are arrangements `like` this one, which differ in seed and sampling time only, so processes
-    /// for them may be begun now. `more`: false when there are no more of them.
+    /// Announces that the next requests are arrangements `like` this one, with another seed and sampling time.
+    /// Processes for them may start now. `more`: false if no more of them follow.
     virtual void expect(const run::RunRequest& like, const std::string& selector, bool more) {
         (void)like, (void)selector, (void)more;
     }
 };
 
-/// Runner::devices; what is wrong with some is said on stderr.
+/// Runner::devices(). Prints the troubles on stderr.
 std::vector<model::Device> named_devices(Runner& runner, const std::vector<std::string>& selectors);
-/// The records of the request's first comparison, in its order.
+/// The records of the request's first comparison, in the order of its cells.
 std::vector<model::Record> records_of(Runner& runner, const run::RunRequest& request, const std::string& selector);
 
-/// Told of a cell, as timed_out, that a driver does not come back from, in the last moment of this process.
+/// Called just before the process ends, with the record of the cell in which the driver hangs. Its status is timed_out.
 using GiveUp = std::function<void(model::Record&)>;
-/// After `timeout_seconds` in which a driver shows no progress the program ends; see Watchdog.
+/// The program ends if a driver shows no progress for `timeout_seconds`; see Watchdog.
 std::unique_ptr<Runner> in_this_process(double timeout_seconds, GiveUp give_up = {});
 
-/// A child process for each attempt: a child that dies or stalls for `timeout_seconds` costs the cell it was in, and a
-/// new child goes on with the rest. run() throws Error when the child reports one; DeviceLost when the device or its
-/// driver is to blame. This process must not have called OpenCL: the children would have its drivers, but none of their
-/// threads.
+/// Uses a child process for each attempt. If a child dies or stalls for `timeout_seconds`, its current cell fails and a
+/// new child continues with the rest. run() rethrows a child's Error. It throws DeviceLost if the device or its driver
+/// is to blame. This process must not have called OpenCL: children would inherit its drivers without their threads.
 std::unique_ptr<Runner> in_child_processes(double timeout_seconds);
 
-/// A device is there but its driver does not work: other devices of the run may.
+/// The device exists, but its driver does not work. Other devices of the run may still work.
 class DeviceLost : public Error {
 public:
     explicit DeviceLost(const std::string& sentence) : Error(Blame::environment, sentence) {}
 };
 
-/// Set by SIGINT and SIGTERM; asked between samples.
+/// Set by SIGINT, SIGTERM and SIGHUP. Polled between samples.
 bool interrupted();
-void catch_interrupts();  ///< the first one: wind down; a second one: end at once
-void note_interrupts();   ///< for child processes: they only wind down, the parent kills
+void catch_interrupts();  ///< the first signal: wind down; the second: end at once
+void note_interrupts();   ///< for child processes: only wind down; the parent kills
 
-/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the
-/// process that made the dump, before others may replace it.
+/// Writes the record into its dump folder, if it has one. If that fails, the record gets a warning. Call this in the
+/// process that made the dump, before another process can replace it.
 void write_timing(model::Record& record);
 
 using HandOver = std::function<void(const std::string& line)>;
 /// Runs `work` in a child process, which may call OpenCL while this process does not. Returns the lines that the child
-/// hands over; `taken` gets each line when it arrives. Throws what the child throws, and DeviceLost, beginning with
-/// `doing`, when the child dies, or sends no first line within `first_seconds` or no later line within `seconds`.
+/// hands over; `taken` gets each line as it arrives. Rethrows the child's error. Throws DeviceLost, with a message that
+/// begins with `doing`, if the child dies or is too slow. Limits: `first_seconds` for the first line, `seconds` for
+/// each later one.
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds, const HandOver& taken = {});
 
-/// The same for so many parts: `work` hands over a line when it is ready for the first part that it is given, and then
-/// one for each part from that on, which `taken` gets. Where a child ends in a part, what `lost` makes of the reason is
-/// its line, and a new child goes on behind it. Throws also DeviceLost when a child ends before it is ready, and
-/// run::Interrupted.
+/// Does `parts` pieces of work in child processes. `work` starts at part `first`: it hands over one line when ready,
+/// then one line per part, which `taken` gets. If a child dies in a part, `lost` turns the reason into that part's
+/// line, and a new child continues with the next part. Throws as in_child(), but DeviceLost only if a child dies before
+/// it is ready.
 void in_children(std::size_t parts, const std::function<void(std::size_t first, const HandOver&)>& work,
                  const std::string& doing, double first_seconds, double seconds,
                  const std::function<void(std::size_t part, const std::string& line)>& taken,
                  const std::function<std::string(const std::string& why)>& lost);
 
-// What a runner does in the process that calls OpenCL: this one, or a child.
+// The part of a runner for the process that calls OpenCL: this process, or a child.
 
-/// The devices this process works with: each is opened once, its timer audited and its clock brought up once.
+/// The devices in use by this process. Each is opened, its timer audited and its clock warmed up once.
 class LocalDevices {
 public:
     /// As Runner::devices.
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
-    /// As Runner::run, without the cells that are `finished`.
+    /// As Runner::run, without the cells in `finished`.
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& finished = {});
-    /// Opens the device and has it do nothing. Throws Error(environment) when there is no such device.
+    /// Opens the device without using it. Throws Error(environment) if the device does not exist.
     device::Session& open(const std::string& selector);
-    /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's
-    /// family do.
+    /// Builds the cell's programs; a later run on this device reuses them. Throws as the driver and the cell's family
+    /// do.
     void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
-    /// The device need not be looked at again when it is opened.
+    /// Reuses this state when the device is opened, instead of a new audit and warm-up.
     void inherit(const std::string& selector, const device::DeviceState& device_state) {
         inherited_[selector] = device_state;
     }
-    /// What is known of a device that is opened from now on includes the programs that were built on it.
+    /// The state of devices opened from now on includes the programs built on them.
     void keep_programs() { keeps_programs_ = true; }
-    /// What is known of it for another process; nothing where it was not used.
+    /// The state of a device for another process; nullopt if the device is not open.
     std::optional<device::DeviceState> device_state(const std::string& selector) const;
 
 private:
     bool keeps_programs_ = false;
-    std::map<std::string, device::DeviceState> inherited_;  ///< by selector, as the others
+    std::map<std::string, device::DeviceState> inherited_;  ///< by selector, as the maps below
     std::map<std::string, device::Session> open_;
-    std::map<std::string, run::Kept> kept_;  // they go before the sessions
+    std::map<std::string, run::Kept> kept_;  // declared last: destroyed before the sessions
 };
 
-// What is seen, and said, when a driver or a kernel ends this process by a signal, or hangs: a driver that hangs cannot
-// be stopped from inside, only left.
-/// From now on a crash prints what describe_crash() was told last in front of the signal's own end. A stack overflow in
-/// this thread does too; in a driver's thread it cannot.
+// Messages for a driver or kernel that ends this process by a signal, or hangs. A hanging driver cannot be stopped from
+// inside the process.
+//
+// Installs handlers: a crash prints the latest message of describe_crash(), then the signal's default action ends the
+// process. This includes a stack overflow in this thread, but not in a driver's thread.
 void catch_crashes();
-/// "cllab: the process crashed `where`. `advice`", and likewise for SIGQUIT. Also takes back the handlers where a
-/// driver has put its own in their place.
+/// Sets the messages: "cllab: the process crashed `where`. `advice`", and a similar one for SIGQUIT. Also reinstalls
+/// the handlers if a driver has replaced them.
 void describe_crash(const std::string& where, const std::string& advice);
 
-/// Says "cllab: the process ended `where`. `advice`" when this process does not live as long as this object. A process
-/// of its own says it: a driver that is being loaded (PoCL's LLVM) replaces the handlers of signals, and then aborts.
+/// Prints "cllab: the process ended `where`. `advice`" if this process ends before the object's destructor runs. A
+/// separate process prints it: a driver that is loading (PoCL's LLVM) replaces signal handlers and may then abort.
 class EndWitness {
 public:
     EndWitness(const std::string& where, const std::string& advice);
     ~EndWitness();
-    static void dismiss();  ///< what ends the process is said already
+    static void dismiss();  ///< the reason for the end is already printed
     EndWitness(const EndWitness&) = delete;
     EndWitness& operator=(const EndWitness&) = delete;
 
@@ -146,17 +146,19 @@ private:
     pid_t witness_ = -1;
 };
 
-/// While one lives, its thread is in a driver. After `seconds` without a new phase of a cell, whose record `give_up` is
-/// told then, the process ends with 1; outside of cells with 3, and not before a driver has had the time to start.
+/// While an object exists, its thread is in a driver. If no cell enters a new phase for `seconds`, the process ends. In
+/// a cell, it ends with status 1, after `give_up` gets the cell's record. Outside of cells it ends with status 3, after
+/// at least the time of a driver's start.
 class Watchdog {
 public:
-    /// `doing`: what the driver is asked for outside of a cell, for a sentence.
+    /// `doing`: what the driver does outside of cells, for the message.
     Watchdog(std::string doing, double seconds, const GiveUp& give_up);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// The same events, of which it is told too. Who is told of them may wait for a reader: that is not the driver.
+    /// Wraps the events so that the watchdog sees them. Time in the callbacks does not count: a callback may wait for a
+    /// reader.
     Events watched(const Events& events);
 
 private:
@@ -170,10 +172,10 @@ private:
     const GiveUp& give_up_;
     std::atomic<std::uint64_t> beat_{0};
     std::atomic<bool> inside_{true};
-    std::mutex mutex_;  ///< of what follows
+    std::mutex mutex_;  ///< protects the members below
     std::condition_variable wake_;
     bool over_ = false;
-    std::map<run::CellNumber, model::Record> begun_;  ///< a record is not copied before each of its samples
+    std::map<run::CellNumber, model::Record> begun_;  ///< avoids copying a record before each sample
     const model::Record* current_ = nullptr;
     std::string phase_;
     std::thread thread_;

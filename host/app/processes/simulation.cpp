@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// The device whose launch is meant: sizes that a GPU would have, without the caches and units of any one.
+/// A GPU as the launch's target: typical sizes, no particular caches or units.
 model::Device some_gpu(const model::Device& simulator, unsigned wave) {
     auto out = simulator;
     out.type = model::DeviceType::gpu;
@@ -52,7 +52,7 @@ model::Device some_gpu(const model::Device& simulator, unsigned wave) {
     return out;
 }
 
-/// What the simulator writes: of kernels, on its way, and the plugin's counts.
+/// Files that the simulator writes: its log, its errors on loading, and the plugin's counts.
 struct Said {
     fs::path folder, log = folder / "log", errors = folder / "errors", counts = folder / "counts";
 
@@ -69,7 +69,7 @@ struct Said {
                    ? ""
                    : "the simulator did not load the plugin: " + one_line(loading.substr(failed));
     }
-    /// What it says of a kernel that is wrong.
+    /// Adds what the simulator's log says about errors of the kernel.
     void add_faults(std::vector<model::NotCounted>& out) const {
         const auto text = cllab::read_file(log).value_or("");
         const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
@@ -80,7 +80,7 @@ struct Said {
     }
 };
 
-/// In the child.
+/// In the child process.
 void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
             Link& parent) {
     if (const Descriptor errors(open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600)); errors)
@@ -89,8 +89,8 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
                                       {"OCLGRIND_LOG", said.log},
                                       {"CLLAB_COUNT_WAVE", std::to_string(settings.wave)},
                                       {"CLLAB_COUNT_GROUPS", std::to_string(groups)}});
-    // The plugin ends in time by itself. The limit is kept by the ticks of the system's clock, which differ from the
-    // time that the plugin reads by some percent beside other work.
+    // The plugin stops in time by itself. This limit counts ticks of the system clock. Under load, the ticks differ by
+    // some percent from the time that the plugin reads.
     constexpr double slack = 1.1;
     const auto most_seconds = static_cast<rlim_t>(std::ceil(slack * seconds));
     const rlimit limit{most_seconds, most_seconds + 1};
@@ -114,13 +114,13 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
 struct Heard {
     Message said = Message::object();
     bool silent = false;
-    int end = 0;  ///< its wait status
+    int end = 0;  ///< wait status
     bool has_no_time_left() const { return WIFSIGNALED(end) && (WTERMSIG(end) == SIGXCPU || WTERMSIG(end) == SIGKILL); }
 };
 
 Heard listen(Worker& worker, double seconds) {
     Heard out;
-    const double patience = 60 + 10 * seconds;  // other work may have most of the processor
+    const double patience = 60 + 10 * seconds;  // other processes may use most of the CPU
     std::string line;
     for (;; worker.wait()) {
         if (interrupted()) throw run::Interrupted{};
@@ -148,7 +148,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     };
     if (heard.silent) return fail(Status::timed_out, "the simulator made no progress and was ended");
     if (heard.has_no_time_left()) {
-        if (!out.launches.empty()) return;  // groups that were done when the budget ended
+        if (!out.launches.empty()) return;  // keep the groups that were done when the budget ended
         out.too_long = true;
         return fail(Status::timed_out,
                     "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
@@ -166,9 +166,9 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     fail(Status::launch_failed, fatal.empty() ? "the simulator ran none of its kernels" : fatal);
 }
 
-/// What is said of all launches of the operation.
+/// Adds the facts that concern all launches of the operation.
 void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
-    bool in_part = false;  // those before
+    bool in_part = false;  // an earlier launch was simulated in part
     double counted = 0;
     for (auto& counts : out.launches) {
         counts.id = cell.id;
@@ -189,7 +189,7 @@ void complete(const model::Cell& cell, const Heard& heard, const Said& said, Sim
             {format_exact(out.left) + " more launches of the operation", "the budget ended before them"});
 }
 
-/// Nothing of a point that the launch does not fit, as one with fewer work-items than a group has.
+/// nullopt if the launch does not fit the point, for example with fewer work-items than a group has.
 std::optional<Simulated> simulate_if_it_fits(const model::Cell& cell, const CountSettings& settings, double seconds,
                                              unsigned groups) {
     try {
@@ -254,8 +254,8 @@ std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointVa
 
 Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     constexpr unsigned few_groups = 11;
-    constexpr double least_seconds = 0.3;  // the simulator's start
-    constexpr double first_share = 0.6;    // of the budget, where smaller points can be tried with the rest
+    constexpr double least_seconds = 0.3;  // start-up time of the simulator
+    constexpr double first_share = 0.6;    // of the budget; the rest is for smaller points
     const bool has_axes = !cell.point.values().empty();
     auto out = simulate(cell, settings, settings.budget_seconds * (has_axes ? first_share : 1));
     if (!out.too_long) return out;
@@ -285,10 +285,10 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
 
 namespace {
 
-constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< of all buffers
-constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< of a group; the largest of any GPU
+constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< total of all buffers
+constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< per work-group; the largest of any GPU
 
-/// Empty: it is not installed.
+/// Empty if Oclgrind is not installed.
 fs::path find_library() {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {
@@ -301,7 +301,7 @@ fs::path find_library() {
     return {};
 }
 
-/// Empty: this program was built without it.
+/// Empty if this program was built without the plugin.
 fs::path find_plugin() {
     const char* given = std::getenv("CLLAB_COUNT_PLUGIN");
     if (!given) return own_library("cllab-count-plugin.so");
@@ -328,7 +328,7 @@ void use_oclgrind(const Oclgrind& simulator, const std::map<std::string, std::st
     auto variables = settings;
     if (!simulator.plugin.empty()) variables.emplace("OCLGRIND_PLUGINS", simulator.plugin);
     variables.emplace("OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes));
-    // Some devices have no other limit.
+    // Some devices limit constant memory only by global memory.
     variables.emplace("OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes));
     variables.emplace("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes));
     device::use_only_drivers({{"oclgrind.icd", simulator.library}}, variables);
@@ -338,7 +338,7 @@ device::Session& open_oclgrind(LocalDevices& devices) {
     const rlimit limit{most_simulator_bytes, most_simulator_bytes};
     setrlimit(RLIMIT_AS, &limit);
     auto& session = devices.open(devices.devices({"oclgrind"}, nullptr).front().selector);
-    session.set_guards(false);  // a simulator sees what is outside; guards would be inside
+    session.set_guards(false);  // the simulator reports accesses outside of buffers; guards would be inside
     return session;
 }
 
@@ -437,7 +437,8 @@ std::string count_by_ncu(const model::Cell& cell, const model::Device& device, s
         if (!found.trouble.empty()) return found.trouble;
         if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, seed))
             return "the launch through the CUDA driver is wrong: " + *wrong;
-        // Counted at other clocks and cold caches it may take longer; another kernel is further off.
+        // Profiling uses other clocks and cold caches, so the launch may take longer. A larger difference means another
+        // kernel.
         const auto seconds = inspect::counter(found.counters, "gpu__time_duration.sum");
         constexpr double most = 4;
         if (!seconds || *seconds > most * record.time->median + 1e-5 || most * *seconds < record.time->median - 1e-5)

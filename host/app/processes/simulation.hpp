@@ -1,5 +1,5 @@
-// Launches in Oclgrind, each in a child process under limits, for what they execute: `cllab count`, and whoever else
-// wants to know.
+// Launches in Oclgrind, each in a child process under limits, to count what they execute. For `cllab count` and other
+// commands.
 #pragma once
 
 #include <cstdint>
@@ -22,90 +22,90 @@ namespace cllab::app {
 
 struct Oclgrind {
     std::filesystem::path library;
-    std::filesystem::path plugin;  ///< counts, and adds functions that Oclgrind lacks; empty: there is none
+    std::filesystem::path plugin;  ///< counts, and adds functions that Oclgrind lacks; empty: not built
 };
 
-/// Its OpenCL library is as an ICD file says, else where Debian has it. The plugin is the file that CLLAB_COUNT_PLUGIN
-/// names, else it lies beside this program, as it is built, or in ../lib/cllab, as it is installed. `for_what`:
-/// "--check oclgrind". Throws Error(environment) where Oclgrind is missing, or a plugin that is named or needed.
+/// Oclgrind's library: named by an ICD file, else at its usual paths. The plugin: the file that CLLAB_COUNT_PLUGIN
+/// names, else next to this program (build tree) or in ../lib/cllab (installed). `for_what`: for the message, as
+/// "--check oclgrind". Throws Error(environment) if Oclgrind, a named plugin or a needed plugin is missing.
 Oclgrind find_oclgrind(const std::string& for_what, bool needs_plugin = true);
 
-/// For a process that has called no OpenCL yet, and its children: Oclgrind with its plugin is the only driver.
-/// `settings`: Oclgrind's and the plugin's environment variables beside the usual limits.
+/// For a process that has not called OpenCL, and its children: makes Oclgrind with its plugin the only driver.
+/// `settings`: environment variables of Oclgrind and the plugin, in addition to the usual limits.
 void use_oclgrind(const Oclgrind& simulator, const std::map<std::string, std::string>& settings = {});
 
-constexpr std::uint64_t most_simulator_bytes = 6ull << 30;  ///< of address space: buffers, and what it keeps of them
+constexpr std::uint64_t most_simulator_bytes = 6ull << 30;  ///< address space, with the simulator's own data
 
-/// In a child process that uses it: its device. From then on the process has at most that memory.
+/// For a child process that uses Oclgrind: opens its device. From then on the process has at most most_simulator_bytes.
 device::Session& open_oclgrind(LocalDevices& devices);
 
 struct CountSettings {
     run::Settings run;
-    double budget_seconds = 5;  ///< of the processor, per cell
+    double budget_seconds = 5;  ///< CPU time per cell
     unsigned wave = 32;
     Oclgrind simulator;
 };
 
-/// What the patterns choose, where the simulator says what arguments a kernel file's kernels have. Throws Error(result)
-/// where it cannot build the text.
+/// The cells that the patterns choose; the simulator reports the arguments of a kernel file's kernels. Throws
+/// Error(result) if the simulator crashes while it builds the text.
 Choice chosen_in_simulator(const CellOptions& invocation);
 
 struct Simulated {
-    std::vector<model::Counts> launches;  ///< of the operation; those that execute the same are one
+    std::vector<model::Counts> launches;  ///< of the operation; equal launches are one entry
     double count_of_launches = 1;
-    double left = 0;  ///< launches that the budget ended before
+    double left = 0;  ///< launches not simulated because the budget ended
     model::Status status = model::Status::ok;
-    std::string trouble;    ///< of any other status, in a sentence
-    bool too_long = false;  ///< the budget ended before a group was done
+    std::string trouble;    ///< a sentence; empty if the status is ok
+    bool too_long = false;  ///< the budget ended before one group was done
     model::PointValues point;
 };
 
-/// The cell as it stands, with at most so many of its groups.
+/// Simulates the cell, with at most `groups` of its work-groups, for at most `seconds` of CPU time.
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds,
                    unsigned groups = count::most_groups);
 
-/// The cell; where it takes too long, smaller points of its axes, of which the largest that fits is the result and all
-/// show how the counts grow. Throws run::Interrupted.
+/// Simulates the cell. If that takes too long, simulates smaller points of its axes. The result is then the largest
+/// point that fits, and the others show how the counts grow. Throws run::Interrupted.
 Simulated count_cell(const model::Cell& cell, const CountSettings& settings);
 
-/// The same cell with its large axes divided; nothing where none can be.
+/// The same cell with its large axes divided by `divisor`; nullopt if no axis can be divided.
 std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointValues& point, std::int64_t divisor);
 
-// What cells execute, for `cllab why`: by the simulator, and on NVIDIA by Nsight Compute.
+// What cells execute, for `cllab why`: counted by the simulator, and on NVIDIA by Nsight Compute.
 
-/// Work-items that a device executes together, by its profile; 32 where that does not say.
+/// Work-items that the device executes together, from its profile; 32 if the profile does not say.
 unsigned wave_of(const model::Limits& limits);
 
 class CellCounts {
 public:
-    /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. `wave`: work-items
-    /// that the device executes together. `progress` is told what is being counted.
+    /// Simulates each cell of the request for at most `budget_seconds` of CPU time; 0: no simulation. `wave`:
+    /// work-items that the device executes together. `progress` is called with what is being counted.
     CellCounts(const run::RunRequest& request, double budget_seconds, unsigned wave,
                const std::function<void(const std::string&)>& progress);
 
-    /// Puts the cell's counts into its record, or why there are none.
+    /// Puts the cell's counts into its record, or the reason for their absence into `why_not`.
     void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
     struct Launched {
         const model::Cell& cell;
-        double items;  ///< of its launch on the device; 0: not known
+        double items;  ///< work-items of the launch on the device; 0: unknown
     };
-    /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
-    /// `as_long`: the time of b over that of a.
+    /// A sentence: how the work of two cells differs, or why it was not counted. Empty if counting was not requested.
+    /// `as_long`: time of b divided by time of a.
     std::string difference(const Launched& a, const Launched& b, double as_long, bool waves) const;
 
 private:
     struct Found {
-        std::vector<model::Counts> launches;  ///< of the operation, or none
+        std::vector<model::Counts> launches;  ///< of the operation; may be empty
         std::string why_not;
-        /// Why it says nothing of a launch of so many work-items; 0: they are not known.
+        /// Why the counts do not describe a launch of `items` work-items; empty if they do. `items` 0: unknown.
         std::string unlike(double items) const;
     };
     std::map<std::string, Found> found_;  ///< by key_of the cell
-    std::string none_;                    ///< why nothing is counted
+    std::string none_;                    ///< why no cell was counted
 };
 
-/// Counters of the launch of a record whose dump is still there, by Nsight Compute. Why there are none; empty
-/// otherwise.
+/// Adds Nsight Compute's counters of the launch to the record, whose dump must still exist. Returns the reason if there
+/// are none, else an empty text.
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,
                          double timeout_seconds, model::Record& record);
 

@@ -37,7 +37,7 @@ std::shared_ptr<Position> shared_position() {
     return {new (page) Position, [](Position* position) { munmap(position, sizeof(Position)); }};
 }
 
-/// Takes the first line out of the buffer; false when there is none.
+/// Moves the first line out of the buffer; false if the buffer has no complete line.
 bool take_line(std::string& buffer, std::string& line) {
     const auto end = buffer.find('\n');
     if (end == std::string::npos) return false;
@@ -46,7 +46,7 @@ bool take_line(std::string& buffer, std::string& line) {
     return true;
 }
 
-/// False at the end, or after an error.
+/// Reads more bytes; false at the end of the stream or after an error.
 bool read_more(int descriptor, std::string& buffer) {
     char chunk[65536];
     ssize_t n = -1;
@@ -56,7 +56,7 @@ bool read_more(int descriptor, std::string& buffer) {
     return n > 0;
 }
 
-/// False when the other end is gone.
+/// False if the other end is closed.
 bool write_line(int descriptor, const std::string& text) {
     const auto line = text + "\n";
     for (std::size_t at = 0; at < line.size();) {
@@ -83,7 +83,7 @@ bool write_line(int descriptor, const std::string& text) {
         const auto error = as_error(e);
         parent.send({{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
     }
-    _exit(0);  // destructors of drivers hang now and then; everything is on its way already
+    _exit(0);  // destructors of drivers sometimes hang; all messages are already sent
 }
 
 }  // namespace
@@ -112,14 +112,14 @@ Message Link::receive() {
 }
 
 Worker::Worker(const Work& work) : position_(shared_position()) {
-    SocketPair sockets;  // closed in the tools that the worker starts: they may outlive it
+    SocketPair sockets;  // close-on-exec: tools that the worker starts may outlive it
     if (!sockets.ours) throw failed("socket");
     const auto parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
     if (pid_ == 0) {
         sockets.ours.close();
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent takes a hanging child along
         if (getppid() != parent) _exit(3);
         carry_out(work, sockets.theirs.number(), *position_);
     }
@@ -158,7 +158,7 @@ Worker::Event Worker::next(std::string& line, double seconds, const std::functio
     }
 }
 
-/// What is waited for longer than asked was a pause of this process too.
+/// Counts at most one slice: a longer wait means that this process was stopped too.
 void Worker::wait() {
     if (buffer_.find('\n') != std::string::npos) return;
     pollfd wait{socket_.number(), POLLIN, 0};
@@ -167,7 +167,7 @@ void Worker::wait() {
     quiet_ += std::min(seconds_since(start), slice_ms * 1e-3);
 }
 
-/// Whether its position has changed since the last call.
+/// Whether the worker's position has changed since the last call.
 bool Worker::has_moved() {
     const auto before = shown_;
     shown_ = position_->beat;
@@ -247,7 +247,7 @@ void in_children(std::size_t parts, const std::function<void(std::size_t first, 
             in_child([&](const HandOver& hand_over) { work(part, hand_over); }, doing, first_seconds, seconds, take);
         } catch (const DeviceLost& e) {
             if (!is_ready) throw;
-            if (part < parts) taken(part++, lost(e.what()));  // it may die behind its last part
+            if (part < parts) taken(part++, lost(e.what()));  // a child may die after its last part
         }
     }
 }

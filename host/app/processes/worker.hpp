@@ -1,4 +1,4 @@
-// A child process, and the JSON lines that it and its parent send each other over a socket.
+// A child process. It and its parent exchange JSON lines over a socket.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +19,13 @@ namespace cllab::app {
 
 using Message = nlohmann::ordered_json;  ///< keeps the order of axes and metrics
 
-/// The file of this program, for what must be started afresh.
+/// The path of this program's executable, to start it again.
 std::filesystem::path this_program();
-/// A library of this name: beside this program, as it is built, or in ../lib/cllab, as it is installed; empty: neither.
+/// Path of a library: next to this program (build tree) or in ../lib/cllab (installed). Empty: in neither.
 std::filesystem::path own_library(const char* name);
 
-/// Where a worker is: written before each phase of a cell into memory that its parent reads when it stalls or dies. A
-/// message before each sample would wake the parent and disturb the timing.
+/// The worker's progress, in shared memory. The worker writes it before each phase of a cell; the parent reads it when
+/// the worker stalls or dies. A message before each sample would wake the parent and disturb the timing.
 struct Position {
     std::atomic<std::uint64_t> beat{0};
     std::atomic<std::size_t> group{0}, index{0};
@@ -35,7 +35,7 @@ struct Position {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 
-/// The worker's end of the socket. The process ends when its parent is gone.
+/// The worker's end of the socket. The process ends if its parent is gone.
 class Link {
 public:
     explicit Link(int descriptor) : descriptor_(descriptor) {}
@@ -52,27 +52,27 @@ private:
 class Worker {
 public:
     using Work = std::function<void(Link& parent, Position& position)>;
-    /// A process that does `work`. It prints nothing, winds down on an interrupt, and ends with its parent. What `work`
-    /// throws arrives as a message for rethrow(), or as {"interrupted": true}.
+    /// Starts a process that does `work`. It prints nothing on stdout, winds down on an interrupt, and ends with its
+    /// parent. An exception from `work` arrives as a message for rethrow().
     explicit Worker(const Work& work);
     ~Worker() { kill_now(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// False when it is gone.
+    /// Sends a message; false if the worker is gone.
     bool tell(const Message& message);
 
     enum class Event { nothing, line, ended, silent };
-    /// What there is of it now. Silent: neither a line nor a change of its position for `seconds` of waiting.
+    /// The next line or event, without waiting. `silent`: no line and no change of position for `seconds` of waiting.
     Event poll(std::string& line, double seconds);
-    /// Waits for something. `moved`: called when its position has changed meanwhile.
+    /// Waits for a line or event. `moved`: called if the position has changed meanwhile.
     Event next(std::string& line, double seconds, const std::function<void()>& moved = {});
-    /// Waits until there is something to read, a tenth of a second at most.
+    /// Waits until data arrives, at most a tenth of a second.
     void wait();
 
     const Position& position() const { return *position_; }
     void kill_now();
-    /// Its wait status, once.
+    /// Waits for the worker to end and returns its wait status. Call once.
     int reap();
 
 private:
@@ -93,7 +93,7 @@ std::string death(int status);
 /// "no progress for 60 s (--timeout)".
 std::string no_progress(double seconds);
 
-/// Throws what a message with "error" or "interrupted" says; does nothing for others.
+/// Throws the error that a message with "error" or "interrupted" describes; ignores other messages.
 void rethrow(const Message& message);
 
 }  // namespace cllab::app

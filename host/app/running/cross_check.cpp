@@ -1,5 +1,5 @@
-// --check: each kernel on another implementation with the same data, whether the results agree, and what Oclgrind
-// finds.
+// --check: runs each kernel on another implementation with the same data and compares the results. Reports Oclgrind's
+// findings.
 #include "app/running/cross_check.hpp"
 
 #include <fmt/format.h>
@@ -34,22 +34,22 @@ namespace {
 namespace fs = std::filesystem;
 using kernelfile::Agreement;
 
-constexpr double simulated_seconds = 10;  ///< of a cell, where only results are asked for
-constexpr std::size_t few_items = 1024;   ///< of a cell that takes longer
+constexpr double simulated_seconds = 10;  ///< per cell, if only results are needed
+constexpr std::size_t few_items = 1024;   ///< work-items of the smaller cell that replaces a slow one
 
 struct SimulatorFinding {
     std::string what, kernel, entity, file, line;
     bool operator<(const SimulatorFinding& other) const {
         return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
     }
-    /// Not a race, and no value that nobody wrote.
+    /// An access outside of a buffer: neither a race nor an uninitialized value.
     bool is_outside() const { return what.starts_with("Invalid "); }
     bool is_unwritten() const { return what.find("ninitialized") != std::string::npos; }
 };
-using Findings = std::map<SimulatorFinding, std::size_t>;  ///< with how often each was said
+using Findings = std::map<SimulatorFinding, std::size_t>;  ///< with the number of occurrences
 
-/// Oclgrind's messages. A message is a line and the indented ones behind it. `limit`: what Oclgrind cannot do, so that
-/// it ended the launch.
+/// Parses Oclgrind's messages: each is a line followed by indented lines. `limit`: the feature that Oclgrind lacks, if
+/// it ended the launch for that reason.
 Findings findings_of(const std::string& log, std::string& limit) {
     static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
     static const std::regex address("( at| to)? (global|local|private|constant) memory address 0x[0-9a-f]+");
@@ -61,7 +61,7 @@ Findings findings_of(const std::string& log, std::string& limit) {
         if (text.empty()) continue;
         if (line.front() != '\t') {
             if (!now.line.empty()) ++out[now];
-            // What makes no instruction reachable is the kernel's fault.
+            // An unreachable instruction is the kernel's fault, not a limit of Oclgrind.
             if (now.what.starts_with("OCLGRIND FATAL ERROR") && !text.starts_with("Encountered unreachable"))
                 limit = text;
             now = {std::regex_replace(text, address, " in $2 memory"), "", "", "", ""};
@@ -87,8 +87,8 @@ void print(const Findings& findings, const Choice& choice) {
     }
 }
 
-/// The function of the text that OpenCL C (7.4) allows the largest error in single precision. Two devices may differ by
-/// twice that.
+/// The function in the text to which OpenCL C (7.4) allows the largest single-precision error. Results of two devices
+/// may differ by twice that error.
 const model::math::Function* least_exact_function(const model::Cell& cell) {
     const model::math::Function* out = nullptr;
     if (!cell.variant->own) return out;
@@ -98,8 +98,7 @@ const model::math::Function* least_exact_function(const model::Cell& cell) {
     return out;
 }
 
-/// How far the functions among these names are off on two devices, for the end of a sentence; empty where that is not
-/// known.
+/// Clauses with the measured errors of these functions on both devices; empty if unknown.
 std::string errors_of_functions(const Answers& here, const Answers& there, const std::set<std::string>& names) {
     std::string out;
     for (const auto& name : names) {
@@ -111,16 +110,16 @@ std::string errors_of_functions(const Answers& here, const Answers& there, const
     return out;
 }
 
-/// A cell on the other device, and beside it here.
+/// The result of a cell on the other device, compared with the checked device.
 struct Checked {
     model::Cell cell;       ///< as it was launched
-    std::string trouble{};  ///< why there is nothing of it there, in a clause
-    Findings found{};       ///< in its kernels
+    std::string trouble{};  ///< a clause: why the other device gave no result
+    Findings found{};       ///< Oclgrind's findings in its kernels
     Agreement::Kind results = Agreement::Kind::unknown;
-    std::string about{};         ///< the results: how they differ, or why they are not compared
-    bool sees_unwritten = true;  ///< values that nobody wrote were looked for
-    bool is_smaller = false;     ///< its own size takes too long, or does not run
-    const model::math::Function* within = nullptr;  ///< results agree as far as two devices must that have it
+    std::string about{};         ///< how the results differ, or why they were not compared
+    bool sees_unwritten = true;  ///< whether Oclgrind looked for uninitialized values
+    bool is_smaller = false;     ///< the cell's own size takes too long or does not run
+    const model::math::Function* within = nullptr;  ///< if set, results agree within twice its allowed error
 
     bool is_fine() const { return trouble.empty() && found.empty() && results != Agreement::Kind::differs; }
     std::string at() const {
@@ -131,10 +130,10 @@ struct Checked {
     }
 };
 
-/// Who is asked.
+/// The implementation to check against.
 struct Other {
     std::string selector, name;
-    std::optional<Oclgrind> oclgrind;  ///< nothing: a device like any other
+    std::optional<Oclgrind> oclgrind;  ///< nullopt: an ordinary device
     Answers known{};
 };
 
@@ -143,7 +142,7 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     if (device.implementation != model::Implementation::oclgrind && (lower(wanted) == "oclgrind" || wanted.empty()))
         try {
             return {"", "Oclgrind", find_oclgrind("--check device=oclgrind", false)};
-        } catch (const Error&) {  // alone --check takes what is there
+        } catch (const Error&) {  // --check without a device falls back to a CPU device
             if (!wanted.empty()) throw;
         }
     auto found = in_child_processes(options.timeout_seconds)->devices({wanted.empty() ? "all" : wanted});
@@ -169,7 +168,8 @@ public:
     CrossCheck(const RunOptions& options, const Choice& choice, const model::Device& device, Other other)
         : options_(options), choice_(choice), device_(device), other_(std::move(other)) {}
 
-    /// The cell at its own size; where that takes a simulator too long, or does not run there, at a smaller one.
+    /// Checks the cell at its own size. If that takes a simulator too long or does not run there, checks a smaller
+    /// size.
     Checked check(const model::Cell& cell) try {
         const auto less = other_.oclgrind ? smaller(cell) : std::nullopt;
         const auto items = items_of(cell);
@@ -177,7 +177,7 @@ public:
             auto out = look(cell);
             if (!less || out.trouble.empty()) return out;
         }
-        too_many_items_ = std::min(too_many_items_, items);  // the next kernel's need not be waited for
+        too_many_items_ = std::min(too_many_items_, items);  // skip this size for later kernels
         auto out = look(*less);
         out.is_smaller = true;
         return out;
@@ -210,13 +210,13 @@ public:
                            (found.empty() ? "" : "; " + found);
         else
             out.sentence = "not checked by " + other_.name + seen.at() + ": " + seen.trouble + seen.about;
-        // A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
+        // A size smaller than the file's may itself cause the error, for example 16 bins for 256 gray levels.
         if (seen.is_smaller && std::ranges::any_of(seen.found, [](const auto& f) { return f.first.is_outside(); }))
             out = {Kind::unknown, "", out.sentence + "; its own size takes too long or does not run there"};
         return out;
     }
 
-    /// What the simulator says of a cell.
+    /// The simulator's findings about a cell, as a text.
     std::string words(const Checked& seen) const {
         const auto size = seen.at() + (seen.is_smaller ? ", as its own size takes too long or does not run: " : ": ");
         if (!seen.trouble.empty()) return size + "not checked: " + seen.trouble;
@@ -240,8 +240,8 @@ private:
     }
     std::size_t items_of(const model::Cell& cell) const { return setup_of(cell).global.count(); }
 
-    /// The cell with its largest sizes halved until it has few work-items; nothing: it has. Where findings are asked
-    /// for, axes that the user gave stay.
+    /// The cell with its largest sizes halved until it has at most few_items work-items; nullopt if it already has.
+    /// With --check oclgrind, axes that the user gave stay.
     std::optional<model::Cell> smaller(const model::Cell& cell) const {
         std::vector<std::string> axes;
         for (const auto& axis : cell.experiment->axes)
@@ -260,7 +260,7 @@ private:
                 next.point.set(axis, std::to_string(size_of(axis) / 2));
                 try {
                     if (items_of(next) >= items_of(out)) return false;
-                } catch (const std::exception&) {  // such a point cannot be
+                } catch (const std::exception&) {  // no such point
                     return false;
                 }
                 out = std::move(next);
@@ -276,8 +276,8 @@ private:
         return {options_.seed, options_.seed + 1};
     }
 
-    /// Launches the cell in a child process, with the inputs of each seed, whose results it leaves in a folder. Returns
-    /// why it left none, in a clause. `simulator`: its settings, where it is one.
+    /// Launches the cell in a child process with the inputs of each seed, and writes the results into `folder`. Returns
+    /// a clause if it fails, else an empty text. `simulator`: settings of Oclgrind, if it is the target.
     std::string launch(const model::Cell& cell, const std::string& selector, const fs::path& folder,
                        const std::map<std::string, std::string>* simulator = nullptr) const try {
         const auto work = [&](const HandOver& hand_over) {
@@ -285,7 +285,7 @@ private:
             LocalDevices here;
             auto& session = simulator ? open_oclgrind(here) : here.open(selector);
             auto settings = settings_of(options_);
-            if (simulator) settings.build_options += " -cl-opt-disable";  // the optimizer takes faults away
+            if (simulator) settings.build_options += " -cl-opt-disable";  // optimization would hide faults
             for (const auto seed : seeds_of(cell)) {
                 settings.seed = seed;
                 const auto done =
@@ -308,13 +308,13 @@ private:
         return e.what();
     }
 
-    /// In the simulator, which looks for values that nobody wrote unless it cannot, as behind sincos(x, &c).
+    /// Runs the cell in Oclgrind. Looks for uninitialized values unless Oclgrind cannot do so, as after sincos(x, &c).
     void simulate(Checked& seen, const fs::path& folder) const {
         for (const bool unwritten : {true, false}) {
             const auto log = folder.parent_path() / (unwritten ? "log" : "second_log");
             const std::map<std::string, std::string> settings{{"OCLGRIND_DATA_RACES", "1"},
                                                               {"OCLGRIND_UNINITIALIZED", unwritten ? "1" : "0"},
-                                                              {"OCLGRIND_MAX_ERRORS", "20000"},  // a race may say 1000
+                                                              {"OCLGRIND_MAX_ERRORS", "20000"},  // one race: 1000
                                                               {"OCLGRIND_LOG", log}};
             std::string limit;
             seen.trouble = launch(seen.cell, "", folder, &settings);
@@ -322,10 +322,10 @@ private:
             seen.sees_unwritten = unwritten;
             if (limit.empty()) break;
             seen.trouble = "it cannot do what the kernel does, in its words '" + printable(limit) + "'";
-            seen.found.clear();  // what a launch that was ended found is nothing
+            seen.found.clear();  // findings of an aborted launch are unreliable
         }
         const auto is_image = [](const auto& argument) { return std::holds_alternative<model::Image>(argument); };
-        // To Oclgrind every texel and every size of an image is a value that nobody wrote.
+        // Oclgrind reports every texel and every size of an image as uninitialized.
         if (std::ranges::any_of(setup_of(seen.cell).args, is_image) &&
             std::erase_if(seen.found, [](const auto& f) { return f.first.is_unwritten(); }) > 0)
             seen.sees_unwritten = false;
@@ -339,7 +339,7 @@ private:
             simulate(out, there);
         else
             out.trouble = launch(cell, other_.selector, there);
-        // Whoever asks for findings may have a kernel that does harm, so it runs here only where there are none.
+        // A kernel checked for findings may be harmful, so it runs on the device only if there are none.
         const bool is_simulated = device_.implementation == model::Implementation::oclgrind;
         if (!out.trouble.empty() || (finds_ && (is_simulated || !out.found.empty()))) return out;
         if (const auto why = launch(cell, device_.selector, here); !why.empty()) {
@@ -364,10 +364,11 @@ private:
         return out;
     }
 
-    /// The first element that differs, in words with the largest errors; empty: none does.
+    /// The first element that differs, with the largest errors, as a text; empty if none differs.
     std::string difference(const kernelfile::CellArguments& known, const model::math::Function* within,
                            const fs::path& here, const fs::path& there) const {
-        // OpenCL lets a device be off by 1.5 ulp where it reads a normalised texel as a float: two are 3 apart at most.
+        // OpenCL allows an error of 1.5 ulp when a device reads a normalized texel as a float. Two devices differ by at
+        // most 3.
         const double apart = known.reads_normalised ? 3 * 0x1p-23 : 0;
         auto floats = known.tolerance;
         floats.absolute = std::max(floats.absolute, apart);
@@ -401,8 +402,8 @@ private:
     const Choice& choice_;
     const model::Device& device_;
     Other other_;
-    std::size_t too_many_items_ = std::numeric_limits<std::size_t>::max();  ///< for a simulation of that time
-    bool finds_ = options_.check == "oclgrind";                             ///< what the simulator finds is asked for
+    std::size_t too_many_items_ = std::numeric_limits<std::size_t>::max();  ///< a simulation is too slow from here
+    bool finds_ = options_.check == "oclgrind";                             ///< whether findings are requested
 };
 
 }  // namespace
@@ -434,7 +435,7 @@ void cross_check(const RunOptions& options, const Choice& choice, const std::vec
                 const model::Request asked{*cell.variant, cell.point, device, options.seed, model::no_files};
                 const auto key = choice.arguments_of(asked).agreement_key;
                 choice.answers(*cell.variant).by_device[key] = other.agreement(other.check(cell));
-            } catch (const Unsupported&) {  // the cell says so in its record
+            } catch (const Unsupported&) {  // the cell's record says so
             }
     }
 }

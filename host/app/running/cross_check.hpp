@@ -1,5 +1,5 @@
-// Who else is asked what a kernel's results are: a command of the user's, another device, and Oclgrind, which looks for
-// races and accesses outside of buffers too.
+// Independent results for a kernel: from a command of the user, from another device, or from Oclgrind, which also
+// detects races and accesses outside of buffers.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace cllab::app {
 
-/// Asks --reference-command for the results of each of the cells, for the inputs of both verifications; nothing where
-/// there is no such command, nor for inputs that it was asked about before. Throws run::Interrupted.
+/// Runs --reference-command for each cell, with the inputs of both verifications. Does nothing without such a command,
+/// or for inputs that already have an answer. Throws run::Interrupted.
 void ask_reference_command(const CellOptions& options, const Choice& choice, const std::vector<model::Group>& cells,
                            const model::Device& device, bool twice);
 
-/// --check device=D: has each of the cells run on another device and on each of `devices`, with the same data, and
-/// keeps how their results compare. Throws Error(usage) for a device that is none to compare with, Error(environment)
-/// where there is none, run::Interrupted.
+/// --check device=D: runs each cell on another device and on each of `devices`, with the same data, and keeps how the
+/// results compare. Throws Error(usage) if D is not exactly one other device, Error(environment) if no other device
+/// exists, run::Interrupted.
 void cross_check(const RunOptions& options, const Choice& choice, const std::vector<model::Group>& cells,
                  const std::vector<model::Device>& devices);
 

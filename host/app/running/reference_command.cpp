@@ -1,4 +1,5 @@
-// --reference-command: inputs as .npy files in a fresh folder, a command of the user's, and its results as .npy files.
+// --reference-command: writes inputs as .npy files to a new folder, runs the user's command, and reads its results from
+// .npy files there.
 #include "app/running/cross_check.hpp"
 
 #include <algorithm>
@@ -23,10 +24,10 @@ namespace fs = std::filesystem;
 using kernelfile::Answer;
 using kernelfile::ArgumentArray;
 
-/// What a sentence about the command begins with.
+/// The beginning of messages about the command.
 const std::string whose = "the reference command";
 
-/// The last line that says something.
+/// The last line that is not empty.
 std::string last_line(const std::string& text) {
     std::string out;
     for (const auto& line : split(text, '\n'))
@@ -55,7 +56,7 @@ Answer answer_of(const std::string& command, double seconds, const std::vector<A
         out.write(reinterpret_cast<const char*>(a.data->data()), static_cast<std::streamsize>(a.data->size()));
         out.close();
         if (!out) throw Error(Blame::environment, "'" + file_of(a).string() + "' cannot be written");
-        // What the command does not write again is not its result.
+        // An old time stamp shows whether the command writes the file again.
         if (a.comes_out) fs::last_write_time(file_of(a), an_hour_ago - std::chrono::hours(1));
     }
     setenv("CLLAB_REFERENCE_DIR", folder.path().c_str(), 1);
@@ -101,7 +102,7 @@ void ask_reference_command(const CellOptions& options, const Choice& choice, con
                 }
                 first = key;
             }
-        } catch (const Unsupported&) {  // the cell says so in its record
+        } catch (const Unsupported&) {  // the cell's record says so
         }
 }
 

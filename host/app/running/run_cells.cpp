@@ -1,5 +1,5 @@
-// `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
-// the next starts, and what can be saved is saved however the run ends.
+// `cllab run` and `cllab dump`. Everything is resolved and opened before the first build. Each cell is on disk before
+// the next one starts. However the run ends, finished results are saved.
 #include "app/running/run_cells.hpp"
 
 #include <unistd.h>
@@ -32,14 +32,14 @@ namespace {
 
 using Devices = std::vector<model::Device>;
 
-/// The launch does not fit its buffers, or does nothing: of one that was guessed, the guess may be wrong.
+/// The launch does not fit its buffers or does nothing. If the launch was guessed, the guess may be wrong.
 bool is_of_launch(const model::Record& record) {
     const auto says = [&](const char* words) { return record.reason.find(words) != std::string::npos; };
     return record.status == model::Status::wrong_result &&
            (says("past the end of '") || says("before the start of '") || says("it writes nothing"));
 }
 
-/// A sentence for each of the build options that `cllab behaviour` found to change no code on the device.
+/// One sentence per build option that, according to `cllab behaviour`, changes no code on the device.
 std::set<std::string> idle_options(const Answers& known, const std::string& options) {
     std::set<std::string> out;
     for (const auto& [name, answer] : known) {
@@ -72,7 +72,7 @@ public:
             say(sink_.interrupted());
             return 130;
         } catch (...) {
-            print();  // nothing finished is lost
+            print();  // finished results are not lost
             throw;
         }
         print();
@@ -80,9 +80,9 @@ public:
         return status();
     }
 
-    /// The last words of a process whose driver hangs.
+    /// Called before the process ends because a driver hangs.
     void give_up(model::Record& stuck) {
-        if (adds_lines_) return print();  // it was measured before
+        if (adds_lines_) return print();  // the cell was measured before
         write_timing(stuck);
         sink_.take(stuck);
         baseline_.take(stuck, nullptr);
@@ -114,7 +114,7 @@ private:
         say_doing("");
     }
 
-    /// Throws DeviceLost when its driver fails and no other device is there.
+    /// Throws DeviceLost if the driver fails and no other device is selected.
     void run_on(const model::Device& device) {
         try {
             sides_.clear();
@@ -136,7 +136,7 @@ private:
     }
 
     void begin(const model::Record& record, const char* phase) {
-        if (std::strcmp(phase, "sample") != 0)  // samples come fast, and compile nothing
+        if (std::strcmp(phase, "sample") != 0)  // samples come fast and compile nothing
             describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
                            "Finished cells are on disk; --isolate continues after a crash.");
         progress_.phase(record, phase);
@@ -148,7 +148,7 @@ private:
         if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
             record.status != model::Status::disagree && !record.reason.starts_with("the reference command") &&
             plan_.choice.is_guessed(*cell.variant)) {
-            // No more is known to be wrong than the guess.
+            // The cause may be the guess, not the kernel.
             if (is_of_launch(record)) record.status = model::Status::launch_failed;
             record.reason += "; sizes and values were guessed, which may be the cause";
         }
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    /// Nothing when the listener ended it.
+    /// nullopt if the listener ended the comparison.
     std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
                                              const compare::Rules& rules) {
         const InPhase phase(Phase::arrangements);
@@ -234,7 +234,7 @@ private:
         if (plan_.options.timings) plan_.timings->print(phases_of(sink_.records()));
     }
 
-    /// What a run with --strict does not accept, by names.
+    /// Names of uncertain results, which --strict does not accept.
     std::vector<std::string> uncertain() const {
         std::vector<std::string> out;
         for (const auto& pairs : pairs_)
@@ -285,12 +285,12 @@ private:
     Sink sink_;
     BaselineWriter baseline_;
     Progress progress_;
-    std::vector<std::vector<model::Record>> sides_;  ///< with --vs: by group, on the device that is measured
+    std::vector<std::vector<model::Record>> sides_;  ///< with --vs: records by group, on the current device
     std::vector<std::vector<Pair>> pairs_;           ///< by device
     std::vector<report::LostDevice> lost_;
     DumpedCode dumped_;
-    Answers known_{};               ///< of the device that is measured
-    std::set<std::string> said_{};  ///< of its options
+    Answers known_{};               ///< answers of `cllab behaviour` for the current device
+    std::set<std::string> said_{};  ///< sentences about its options, already printed
     bool adds_lines_ = false;
     const Events events_{
         [this](std::size_t, std::size_t, const model::Record& record, const char* phase) { begin(record, phase); },
@@ -310,7 +310,7 @@ int run_cells(const RunOptions& asked) {
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
     RunListener nobody;
-    std::optional<CellsRun> cells;  // nothing is measured before there are some
+    std::optional<CellsRun> cells;  // empty until the plan is prepared; nothing is measured before
     const auto runner = plan.needs_isolation() ? in_child_processes(asked.timeout_seconds)
                                                : in_this_process(asked.timeout_seconds, [&](model::Record& stuck) {
                                                      if (cells) cells->give_up(stuck);
@@ -331,7 +331,7 @@ void check_dumps(const run::Settings& settings) {
                                             "; --dumps DIR names another, --no-dumps writes none");
 }
 
-/// What --columns may name beside every table's columns.
+/// Names that --columns accepts in addition to every table's columns.
 std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
     std::set<std::string> out{model::build_options_axis().name};
     for (const auto& cell : plan | std::views::join) {
@@ -360,8 +360,8 @@ void refuse_devices(const RunOptions& options, const std::vector<model::Device>&
                             (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
 }
 
-/// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that
-/// crashes does not take the others' results along.
+/// Whether these selectors may name more than one device. Then each device works in a child process, so that a crash of
+/// one driver loses no results of others.
 bool may_be_several(const std::vector<std::string>& selectors) {
     return selectors.size() > 1 ||
            std::ranges::any_of(selectors, [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
@@ -372,8 +372,7 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 RunPlan::RunPlan(const RunOptions& asked, const Snapshots& earlier)
     : options(asked), timings(std::make_unique<Timings>()), outputs(outputs_of(asked)), choice(asked, earlier) {}
 
-/// Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
-/// own.
+/// A user's kernels may write anywhere or never end, and --vs runs each arrangement in its own process.
 bool RunPlan::needs_isolation() const {
     return options.isolate || !options.cl_dir.empty() || !options.versus.empty() || may_be_several(options.devices) ||
            choice.own();

@@ -13,23 +13,23 @@
 
 namespace cllab::app {
 
-/// What is asked for: cells, processes and files. No device was opened, and no output.
+/// A request before execution: cells, processes and files. Devices and outputs are not opened yet.
 struct RunPlan {
     RunOptions options;
     std::unique_ptr<Timings> timings;
     Outputs outputs;
     Choice choice;
     run::RunRequest request{};
-    bool paired = false;  ///< the two cells of a comparison are held against each other over arrangements
+    bool paired = false;  ///< the two cells of a comparison are compared over arrangements
 
-    /// `earlier`: as Choice's.
+    /// `earlier`: as in Choice.
     explicit RunPlan(const RunOptions& asked, const Snapshots& earlier = {});
     bool needs_isolation() const;
-    /// Refuses what can be wrong before the first build, then opens the outputs. Returns the devices of the run.
+    /// Rejects what can be rejected before the first build, then opens the outputs. Returns the devices of the run.
     std::vector<model::Device> prepare(Runner& runner);
 };
 
-/// Thrown by a listener: the pair is not compared to the end.
+/// Thrown by a listener to end the comparison of a pair.
 struct ComparisonEnded {
     std::string why;
 };

@@ -1,5 +1,5 @@
-// `run --watch`, a loop: each save of a kernel file, or of a family's file below --cl-dir, is run as `run --vs` of the
-// text after and the last right one before.
+// `run --watch`: a loop. Each time a kernel file, or a family's file below --cl-dir, is saved, runs `run --vs` with the
+// new text and the last correct one.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Version = kernelfile::Contents;  ///< texts by file; empty: there is no such file
+using Version = kernelfile::Contents;  ///< texts by file; empty: no such file
 
 Version read_again(const Version& known) {
     Version out;
@@ -31,7 +31,7 @@ Version read_again(const Version& known) {
     return out;
 }
 
-/// Ends the comparison of a version that was replaced, and knows the builds of today's cells that were right.
+/// Ends the comparison if the file is saved again, and collects the builds of cells that were correct.
 class Listener : public RunListener {
 public:
     explicit Listener(const Version& now) : now_(now) {}
@@ -70,11 +70,11 @@ public:
     }
 
 protected:
-    /// Runs the version of now. Returns the exit status.
+    /// Runs the current version. Returns the exit status.
     virtual int take() = 0;
 
-    /// What `f` returns, the exit status, or 1 when what stands in the file cannot be run; never throws for the file's
-    /// content.
+    /// Returns the result of `f`, an exit status, or 1 if the file's content cannot be run. Throws only Errors of the
+    /// environment.
     template <typename F>
     static int attempt(F f) {
         try {
@@ -88,11 +88,11 @@ protected:
 
     RunOptions options_;
     std::unique_ptr<Runner> runner_;
-    Strings needed_;  ///< files that are never empty: one that is being replaced is for a moment
-    Version now_;     ///< these, and the others that are looked at
+    Strings needed_;  ///< files that are never empty, except for a moment while they are replaced
+    Version now_;     ///< `needed_` and the other watched files
 
 private:
-    /// Waits until the files have another content that stays for a moment; nothing when interrupted.
+    /// Waits until the files change and then stay the same for a moment; nullopt when interrupted.
     std::optional<Version> next_version() const {
         constexpr auto look_every = std::chrono::milliseconds(50);
         for (auto last = now_;;) {
@@ -106,7 +106,7 @@ private:
     }
 };
 
-/// The versions of one kernel file, each compared with the last right one.
+/// Watches one kernel file. Compares each version with the last correct one.
 class FileWatch : public Watch {
 public:
     explicit FileWatch(const RunOptions& asked) : Watch(asked), named_(file_and_glob(asked.patterns.front()).first) {
@@ -127,7 +127,8 @@ private:
             fine = attempt([&] { return run(pair); }) == 0 && fine;
             if (interrupted()) return 130;
         }
-        // A version that leaves another result may be the one that is right: it is the one to compare with from now on.
+        // If the results changed, the new version may be the correct one. If it verifies alone, later versions compare
+        // with it.
         if (!fine && right_) {
             auto alone = options_;
             alone.verify_only = true;
@@ -137,11 +138,11 @@ private:
         return fine ? 0 : 1;
     }
 
-    /// The file as it was in a version, by the names under which it is a pattern.
+    /// Both versions of the file, by the names that patterns use for them.
     Snapshots snapshots() const {
         Snapshots out{{named_, {named_, now_}}};
         if (right_) out[before_] = {named_, *right_};
-        for (auto& [pattern, snapshot] : out)  // a file that is empty is none to read
+        for (auto& [pattern, snapshot] : out)  // an empty text means no such file
             std::erase_if(snapshot.files,
                           [&](const auto& file) { return file.second.empty() && file.first != named_; });
         return out;
@@ -153,7 +154,7 @@ private:
 
     int run(const RunOptions& one) {
         RunPlan plan(one, snapshots());
-        for (const auto& file : plan.choice.files())  // what it includes is part of the version
+        for (const auto& file : plan.choice.files())  // included files are part of the version
             if (file != before_) now_.emplace(file, cllab::read_file(file).value_or(""));
         plan.request = request_of(plan.choice, one);
         plan.paired = !one.versus.empty();
@@ -161,11 +162,11 @@ private:
         return carry_out(std::move(plan), *runner_, listener);
     }
 
-    std::string named_, before_;  ///< the file, and its version before
+    std::string named_, before_;  ///< the file, and the name of its earlier version
     std::optional<Version> right_;
 };
 
-/// Families read from --cl-dir. A variant that was not right keeps the version that was.
+/// Watches families read from --cl-dir. A variant that fails keeps its last correct version.
 class FamiliesWatch : public Watch {
 public:
     explicit FamiliesWatch(const RunOptions& asked) : Watch(asked), selected_(Choice(options_).selected()) {
@@ -201,7 +202,7 @@ private:
         return status;
     }
 
-    /// Each cell, with its version before beside it where there is one.
+    /// One group per cell: the cell, followed by its last correct version if it has one.
     std::vector<model::Group> with_versions_before(const run::RunRequest& request) const {
         std::vector<model::Group> out;
         for (const auto& cell : request.comparisons | std::views::join) {
@@ -216,7 +217,7 @@ private:
     }
 
     std::vector<model::Selected> selected_;
-    std::map<std::string, std::string> texts_;  ///< of the variants, as they are built
+    std::map<std::string, std::string> texts_;  ///< source text of each variant, as built
     std::map<std::pair<std::string, std::string>, std::shared_ptr<const model::StoredBuild>> before_;  ///< id, label
 };
 

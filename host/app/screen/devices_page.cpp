@@ -29,7 +29,7 @@ std::string group_width(const DeviceRow& row) {
     return out;
 }
 
-/// "UUID 0f..., PCI 0000:3b:00.0": both select it.
+/// "UUID 0f..., PCI 0000:3b:00.0": either part selects the device.
 std::string identities(const model::Device& d) {
     return d.identity == d.pci || d.pci.empty() ? d.identity : d.identity + ", " + d.pci;
 }

@@ -1,4 +1,4 @@
-// Source, loops and counts for the page, read back from the dumps of its records.
+// Source, loops and counts for the page, read from the dumps of its records.
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -45,7 +45,7 @@ std::string absence(const model::Record& record) {
         if (there.id == record.id && there.utc == record.utc && there.run.id == record.run.id &&
             there.point == record.point)
             return "";
-        // What the record says of the code, with the addresses that were sampled in it, holds for equal code.
+        // For equal code, the record's facts and its sampled addresses apply.
         if (there.id == record.id && !record.code.fingerprint.empty() &&
             there.code.fingerprint == record.code.fingerprint &&
             there.build.source_sha256 == record.build.source_sha256)
@@ -55,7 +55,7 @@ std::string absence(const model::Record& record) {
     return "No code: the dump's folder now holds the code of another run.";
 }
 
-/// Where the record's own function, with the comment above it, lies in the text as compiled; nothing where it does not.
+/// The range of the record's kernel, with the comment above it, in the compiled text; {0, 0} if not found.
 std::pair<std::size_t, std::size_t> kernel_in(const std::string& source, const model::Record& record) {
     const auto kernels = kernels_in(source);
     auto kernel = std::ranges::find(kernels, record.id, &KernelText::name);
@@ -72,7 +72,7 @@ std::pair<std::size_t, std::size_t> kernel_in(const std::string& source, const m
     return {first, kernel->end};
 }
 
-/// Of lines that instructions are of, by their places.
+/// Numbers of lines that have instructions, by place.
 using Numbers = std::map<std::string, std::size_t>;
 
 Numbers numbers_of(const CellCode& cell) {
@@ -87,7 +87,7 @@ std::size_t number_in(const Numbers& numbers, const std::string& place) {
     return found == numbers.end() ? 0 : found->second;
 }
 
-/// The kernel, and below it the lines of other functions that its instructions are of.
+/// The kernel's lines, followed by the lines of other functions that have instructions in it.
 void fill_source(Code& code, const std::string& source, const model::Record& record, const CellCode& cell,
                  const Numbers& numbers) {
     const auto [first, end] = kernel_in(source, record);
@@ -125,18 +125,18 @@ std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::strin
     return out;
 }
 
-/// The part of the code that the page shows of a cell.
+/// The part of a cell's code that the page shows.
 struct Shown {
     CodePart part;
     std::string evidence{};                          ///< as in Code
     std::map<std::uint64_t, std::string> remarks{};  ///< before the instruction at an address
 };
 
-/// What the most samples of the addresses lie in, where they were taken; else the innermost loop with the most work.
+/// The region with the most samples, if there are samples; else the innermost loop with the most work.
 Shown shown_of(const CellCode& code) {
     if (auto bodies = hot_bodies(code); !bodies.empty() && !bodies.front().instructions.empty()) {
         auto& hottest = bodies.front();
-        const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
+        const auto share = std::exchange(hottest.region.share, 0);  // the evidence states it, not the place
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
         std::string evidence = "Only this place in the code can do the declared work; nothing was sampled.";
         if (code.hot->evidence == model::Hot::sampled)
@@ -161,7 +161,8 @@ std::string occupancy_in(const std::string& summary) {
     return "";
 }
 
-/// The class that a line is colored by: what x86 only moves to or from memory is memory, as a load is elsewhere.
+/// The class that determines a line's color. An x86 instruction that only moves data to or from memory counts as
+/// memory, as a load does in other instruction sets.
 std::string shown_class(const inspect::InstructionSet& isa, const inspect::Instruction& instruction) {
     const auto found = isa.classify(instruction);
     const bool moves = instruction.mnemonic.find("mov") != std::string::npos ||
@@ -211,12 +212,12 @@ std::size_t size_of(const Code& code) {
     return out;
 }
 
-/// Cards of one device and family, by both.
+/// Indices of cards, by device and family.
 using Families = std::map<std::string, std::vector<std::size_t>>;
-/// By card: what is shown of the code.
+/// The shown instructions, by card.
 using Loops = std::map<std::size_t, std::vector<inspect::Instruction>>;
 
-/// The fastest beside the others, each variant once. `used`: bytes of the page's text.
+/// Aligns the fastest variant with each other one, each variant once. `used`: bytes of text already on the page.
 void add_pairs(Page& page, const Families& families, const Loops& loops, std::size_t used) {
     const auto seconds = [&](std::size_t card) {
         const auto& time = page.records[page.code[card].cell].time;
@@ -232,7 +233,7 @@ void add_pairs(Page& page, const Families& families, const Loops& loops, std::si
             const auto &left = loops.at(first[0]), &right = loops.at(first[k]);
             if (left.size() > most_lines || right.size() > most_lines) continue;
             CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
-            std::map<std::string, std::string> kinds;  // of instructions by their text
+            std::map<std::string, std::string> kinds;  // of instructions, by text
             for (const auto card : {first[0], first[k]})
                 for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
             for (const auto& line : inspect::align(left, right)) {
@@ -255,8 +256,8 @@ std::optional<std::string> read_plain(const fs::path& path) {
 void add_code(Page& page) {
     Loops loops;
     std::size_t whole = 0;                                    // bytes of whole functions
-    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
-    std::map<std::string, std::size_t> absent;                // likewise, by the reason
+    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nullopt: no room
+    std::map<std::string, std::size_t> absent;                // by device, variant and reason
     Families families;
     std::size_t used = 0, left_out = 0;
     for (std::size_t i = 0; i < page.records.size(); ++i) {
@@ -278,7 +279,7 @@ void add_code(Page& page) {
             continue;
         }
         auto cell = code_of(record, "");
-        // The listing itself has the cell's samples in it, so that it differs where the code does not.
+        // The listing contains the cell's samples, so it may differ for equal code.
         const auto [known, is_new] =
             cards.emplace(where + (record.code.fingerprint.empty() ? cell.isa : record.code.fingerprint), std::nullopt);
         if (!is_new) {

@@ -49,7 +49,7 @@ std::vector<Curves> curves_of_page(const std::vector<model::Record>& records,
     return out;
 }
 
-/// What stands beside a key; of another kind than is wanted: nothing, an empty text or 0.
+/// The value of a key. If the type is wrong: null, an empty text or 0.
 json found_in(const json& j, const char* key) { return j.is_object() ? j.value(key, json()) : json(); }
 std::string text_in(const json& j, const char* key) {
     const auto found = found_in(j, key);
@@ -60,7 +60,7 @@ double number_in(const json& j, const char* key) {
     return found.is_number() ? found.get<double>() : 0;
 }
 
-/// The variant of a profile's curve, with the axes that tell it from the variant's other curves.
+/// The variant of a profile's curve, with the axes that distinguish it from the variant's other curves.
 std::string name_of(const json& curve, const json& curves) {
     const auto id = text_in(curve, "id");
     auto out = id;
@@ -75,7 +75,7 @@ std::string name_of(const json& curve, const json& curves) {
     return out;
 }
 
-/// Nothing for what is no profile of the record's device.
+/// nullopt if the content is not a profile of the record's device.
 std::optional<Portrait> portrait_from(const std::string& content, const model::Record& record) {
     json profile;
     try {
@@ -109,23 +109,23 @@ std::optional<Portrait> portrait_from(const std::string& content, const model::R
     return out;
 }
 
-/// What limits the records of the device that are not explained yet, by the text of its profile.
+/// Adds explanations, from the text of a profile, for records of the device that have none yet.
 void add_explanations(Page& page, const std::string& device_key, const std::string& profile) {
     try {
         const auto limits = limits_from(profile);
         for (std::size_t i = 0; i < page.records.size(); ++i)
             if (const auto& r = page.records[i]; r.time && model::device_key(r) == device_key)
                 page.explanations.try_emplace(i, explain::explain(r, limits));
-    } catch (const Error&) {  // the page draws more profiles than have limits in them
+    } catch (const Error&) {  // the page also draws profiles without limits
     }
 }
 
-/// The profiles that lie beside the dumps of the records, and what limits these by them.
+/// Adds the profiles next to the dumps of the records, and the explanations that they allow.
 void add_portraits(Page& page) {
     std::set<std::string> done;
     for (const auto& record : page.records) {
         if (record.dump.empty() || done.count(model::device_key(record))) continue;
-        // DIR/<device>/<variant>, and one folder more where the run varied an axis.
+        // DIR/<device>/<variant>, with one more folder if the run varied an axis.
         const auto folder = fs::path(record.dump);
         for (const auto& parent : {folder.parent_path(), folder.parent_path().parent_path(),
                                    profiles_folder() / folder.parent_path().filename(),
@@ -141,7 +141,7 @@ void add_portraits(Page& page) {
     }
 }
 
-/// What the page and the picture have in common.
+/// The parts that the page and the picture share.
 Page page_of(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
              const std::vector<std::string>& lines) {
     Page page{records};
@@ -170,7 +170,7 @@ void write_html(OutputFile& file, Page page, const std::vector<portrait::Conclus
     file.whole(out.str());
 }
 
-/// How the one file names the chart beside it; empty where there is none, or nobody can see where it is.
+/// The path by which the Markdown file refers to the chart; empty without a chart file.
 std::string picture_of(const Outputs& outputs, const FileOptions& files) {
     const auto is_file = [&](const char* option) {
         const auto* file = outputs.file(option);
@@ -243,7 +243,7 @@ bool has_page_on_stdout(const Outputs& outputs) {
 
 namespace {
 
-/// As a shell takes it for one word.
+/// Quotes a word for the shell.
 std::string shell_word(const std::string& word) {
     const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
         return in_name(c) || std::string_view("./:=,@%+-").find(c) != std::string_view::npos;
@@ -254,7 +254,7 @@ std::string shell_word(const std::string& word) {
     return out + "'";
 }
 
-/// The words without the files that they have written, and without these options, which take a value.
+/// The words without output options and their files, and without `options`, each of which takes a value.
 Strings without(const Strings& words, const std::set<std::string>& options = {}) {
     static const std::set<std::string> files{"--json", "--csv",   "--html",     "--markdown", "--svg",
                                              "--png",  "--junit", "--baseline", "--output"},
@@ -278,19 +278,19 @@ std::string typed(const Strings& argv, const std::set<std::string>& options) {
 
 namespace {
 
-/// What a command line says beside the cells that it chooses and the files that it writes.
+/// The part of a command line that neither selects cells nor names output files.
 struct Line {
     Strings kept;
     std::set<std::string> axes;
 };
 
-/// Nothing where the command is no plain `run`, so that no cell of it can be had alone.
+/// nullopt if the command is not a plain `run`: then a single cell cannot be run alone.
 std::optional<Line> line_of(const Strings& argv) {
     if (argv[1] != "run" && find_command(argv[1])) return std::nullopt;
     RunOptions options;
     try {
         options = run_options_of(argv);
-    } catch (const Error&) {  // of another version, or of nobody
+    } catch (const Error&) {  // from another version or edited
         return std::nullopt;
     }
     if (names_build_options(options.versus) || !options.replay.empty() || options.watch) return std::nullopt;

@@ -26,7 +26,7 @@ using portrait::page_of;
 using portrait::PageLine;
 using portrait::Profile;
 
-/// "±1.2%" of a narrow interval, "[a .. b]" of a wide or lopsided one, nothing where low and high are the value.
+/// "±1.2%" for a narrow interval, "[a .. b]" for a wide or asymmetric one, empty if low and high equal the value.
 std::string confidence(const Finding& f) {
     if (!(f.low < f.high) || f.value == 0) return "";
     const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
@@ -71,7 +71,7 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
                             "", style.text_width());
 }
 
-/// A line per reason, with all that it keeps from being found.
+/// One line per reason, with the names of all figures that are missing for it.
 void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const report::TableStyle& style) {
     if (absent.empty()) return;
     out << '\n' << report::paint("Not found", report::Tone::strong, style.colour) << '\n';
@@ -101,11 +101,11 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
         const auto text = [&](const PageLine* one) {
             auto name = one->name;
             if (const auto at = name.find(line.said); !line.said.empty() && at != std::string::npos)
-                name.erase(at > 0 ? at - 1 : at, line.said.size() + (at > 0));  // with the blank before it
+                name.erase(at > 0 ? at - 1 : at, line.said.size() + (at > 0));  // with the space before it
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
-        // Only the whole page shows more than the first clause of a reason. The clause after "not measured" says why.
+        // This page shows only the first clause of a reason. For "not measured", shows the clause after it.
         std::set<std::string> reasons;
         for (const auto& reason : figures.absent) {
             constexpr std::string_view head = "not measured: ";

@@ -12,7 +12,7 @@
 namespace cllab::app {
 namespace {
 
-/// As a person would say it, in two digits: "4 s", "50 s", "3 min", "2 h".
+/// Rounded to about two digits: "4 s", "50 s", "3 min", "2 h".
 std::string about(double seconds) {
     if (seconds < 10) return std::to_string(std::max(1, static_cast<int>(std::lround(seconds)))) + " s";
     if (seconds < 95) return std::to_string(10 * std::lround(seconds / 10)) + " s";

@@ -1,4 +1,4 @@
-// The line on a terminal that says what a run is doing.
+// The terminal line that shows what a run is doing.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 
 namespace cllab::app {
 
-/// "[3 of 13 done] pitch_short8: sample, about 40 s left, on NVIDIA H200". The time left is that of the cells so far
-/// for the others, where all of them take more than ten seconds; one that is sampled, of `begun`, is half of one.
+/// "[3 of 13 done] pitch_short8: sample, about 40 s left, on NVIDIA H200". The time left assumes that the remaining
+/// cells take as long as those so far. It is shown if all cells together take more than ten seconds. Each of the
+/// `begun` cells, which are being sampled, counts as half done.
 std::string progress_line(std::size_t done, std::size_t begun, std::size_t cells, const std::string& id,
                           const std::string& device, const std::string& phase, double elapsed);
 
-/// On stderr when that is a terminal, else nothing.
+/// Prints to stderr if that is a terminal.
 class Progress {
 public:
     explicit Progress(std::size_t cells) : cells_(cells) {}
@@ -32,23 +33,23 @@ public:
 
 private:
     std::size_t cells_, done_ = 0;
-    std::set<std::pair<std::string, model::PointValues>> sampled_;  ///< and not done
+    std::set<std::pair<std::string, model::PointValues>> sampled_;  ///< being sampled, not done
     std::string last_id_;
     const Clock::time_point start_ = Clock::now();
     Clock::time_point last_{};
 };
 
-// Where a command's own time goes: --timings.
+// The time that a command itself takes: --timings.
 
-/// While it lives, it keeps the phases of this thread that belong to no cell.
+/// During its lifetime, collects the phases of this thread that belong to no cell.
 class Timings {
 public:
     Timings() = default;
     Timings(const Timings&) = delete;
     Timings& operator=(const Timings&) = delete;
 
-    /// On stderr, by phase: seconds, and the share of the time since the beginning. `of_cells`: the phases of the
-    /// cells. Time in no phase is the phase `other`.
+    /// Prints to stderr: seconds per phase, and the share of the time since construction. `of_cells`: the phases of the
+    /// cells. The rest is printed as the phase `other`.
     void print(const Phases& of_cells) const;
 
 private:

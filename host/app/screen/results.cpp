@@ -30,7 +30,7 @@ void print_summaries(const std::vector<model::Record>& records) {
     }
 }
 
-/// The pixels that --count-above found: what there is to see in the picture, in words.
+/// Prints the pixels that --count-above found.
 void print_bright(std::ostream& out, const std::vector<model::Record>& records, const report::TableStyle& style) {
     constexpr std::size_t most = 20;
     for (const auto& record : records) {
@@ -100,7 +100,7 @@ void print_page(const std::vector<model::Record>& records, const std::vector<por
 void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics) {
     auto known = report::column_names();
     for (const auto& name : axes_and_metrics) known.push_back(report::column_name(name));
-    // Those of --steps, --tolerance and --count-above are named after what a cell has.
+    // The columns of --steps, --tolerance and --count-above depend on the cells.
     const auto is_made = [](const std::string& name) {
         return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_");
     };
@@ -137,7 +137,7 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-/// `text` in `width` columns; a '+' stands for what is cut. 0: whole.
+/// `text` cut to `width` columns, with '+' in place of the cut part. `width` 0: not cut.
 std::string cut(const std::string& text, std::size_t width) {
     const auto shown = printable(text);
     return width > 0 && shown.size() > width ? shown.substr(0, width - 1) + "+" : shown;
@@ -190,7 +190,7 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
         right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
     auto left_hot = hot_bodies(left), right_hot = hot_bodies(right);
-    // Samples cut the part of a loop that ran most; of equal code they would cut two where there is one.
+    // Samples select the hot part, but equal code must show equal parts: use one side's samples for both.
     const bool same = !left.info.fingerprint.empty() && left.info.fingerprint == right.info.fingerprint;
     if (same) (left_hot.empty() ? left_hot : right_hot) = left_hot.empty() ? right_hot : left_hot;
     const bool hot = !left_hot.empty() && !right_hot.empty();
@@ -201,7 +201,7 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += "\n" + row(hot ? "hot" : whole ? "counts of" : "one iteration of", ours.place, theirs.place, width);
     out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
     out += "\n" + wrapped_to_page(left.counts.isa->rule) + "\n\n";
-    // Beside the two sides: the mark and three blanks.
+    // The mark and three blanks take four columns.
     const std::size_t half = columns > 0 ? (columns - 4) / 2 : 0;
     return out + diff_text(ours, theirs, half > 0 ? half : width, half, colour) + "\n";
 }

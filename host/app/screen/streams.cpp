@@ -23,18 +23,18 @@ namespace {
 
 int descriptor = STDOUT_FILENO;
 
-/// What came out at descriptor 1 since keep_stdout(), and at 1 and 2 of child processes.
+/// Captures what is written to descriptor 1 after keep_stdout(), and to 1 and 2 of child processes.
 class Chatter {
 public:
-    /// Nothing of what was there before; false where the system gives no such memory.
+    /// Starts with an empty buffer; false if the system provides no memory file.
     bool hold() {
         held_ = memfd_create("cllab-stdout", MFD_CLOEXEC);
-        fcntl(held_, F_SETFL, O_APPEND);  // several processes write there
+        fcntl(held_, F_SETFL, O_APPEND);  // several processes write to it
         return held_ >= 0 && dup2(held_, STDOUT_FILENO) >= 0;
     }
-    /// From now on somebody else passes it on.
+    /// From now on another process passes the lines on.
     void leave() { held_ = -1; }
-    /// Whole lines that are new to standard error; the others are counted. `last`: also a line that has no end.
+    /// Copies new lines to standard error and counts repeated ones. `last`: also copies an incomplete last line.
     void pass_on(bool last) {
         if (held_ < 0) return;
         std::fflush(stdout);
@@ -46,7 +46,7 @@ public:
         if (end == 0) return;
         fallocate(held_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, at_);
         for (const auto& line : split(rest_.substr(0, end - 1), '\n')) {
-            // What clang says in PoCL of warnings that it shows nowhere.
+            // Clang inside PoCL prints these lines without the warnings.
             if (line == "1 warning generated." || line.ends_with(" warnings generated.")) continue;
             if (seen_.insert(std::hash<std::string>()(line)).second)
                 std::fprintf(stderr, "%s\n", line.c_str());
@@ -100,18 +100,18 @@ struct Results {
 void open_missing_streams() {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(fd, F_GETFD) != -1) continue;
-        // The lowest free descriptor is this one. The wrong way round: using it fails as it did; nobody could read of
-        // that on standard error.
+        // open() returns the lowest free descriptor, which is this one. The access mode is the wrong one on purpose:
+        // using the stream still fails, as it did when it was closed.
         [[maybe_unused]] const int opened = open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
     }
 }
 
 void keep_stdout() {
     const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    // Without such a descriptor nothing can be mixed up.
+    // Without an open standard output there is nothing to separate.
     if (kept < 0 || (!chatter.hold() && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) return;
     descriptor = kept;
-    std::cerr.tie(&results());  // as it is to std::cout: what is said of results comes behind them
+    std::cerr.tie(&results());  // as it was to std::cout: results appear before messages about them
 }
 
 void print_results_to_stderr() { results().rdbuf(std::cerr.rdbuf()); }
@@ -135,7 +135,7 @@ int results_fd() { return descriptor; }
 std::FILE* results_file() {
     static std::FILE* const file = [] {
         if (descriptor == STDOUT_FILENO) return stdout;
-        // What cannot be written, because it was closed, is a stream all the same: writing to it fails as it should.
+        // A descriptor that is closed gives a read-only stream: writing to it fails, as it should.
         std::FILE* const writable = fdopen(descriptor, "w");
         return writable ? writable : fdopen(descriptor, "r");
     }();
@@ -153,7 +153,7 @@ void require_printed() {
     const bool flushed = std::fflush(results_file()) == 0;
     if (!flushed && error == 0) error = errno;
     if (flushed && !results().bad() && !std::ferror(results_file())) return;
-    // When an earlier flush failed its reason is gone, but for that of a closed descriptor.
+    // The reason of an earlier failed flush is lost, except for a closed descriptor.
     if (error == 0 && write(results_fd(), "", 0) != 0) error = errno;
     throw Error(Blame::environment,
                 "standard output cannot be written" + (error ? std::string(": ") + std::strerror(error) : ""));
@@ -175,7 +175,7 @@ void say_doing(const std::string& doing) {
     std::size_t end = 0;
     for (std::size_t columns = 0; end < line.size() && columns < room; ++columns)
         do ++end;
-        while (end < line.size() && (line[end] & 0xC0) == 0x80);  // the rest of a character of UTF-8
+        while (end < line.size() && (line[end] & 0xC0) == 0x80);  // continuation bytes of UTF-8
     line.resize(end);
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     std::fflush(stderr);

@@ -7,15 +7,15 @@ namespace cllab::capture {
 /// The state of one kernel name in one program.
 struct Kept {
     std::uint64_t launches = 0;
-    std::size_t bytes = 0;                  ///< read for all its launches
-    std::pair<bool, std::uint64_t> best{};  ///< of the written launch: changed a buffer, time in ns
+    std::size_t bytes = 0;                  ///< bytes read for all its launches
+    std::pair<bool, std::uint64_t> best{};  ///< of the written launch: whether it changed a buffer; time in ns
     std::vector<std::string> files{};
 };
 
 namespace {
 
-constexpr std::size_t most_read = std::size_t{1} << 30;  ///< of one kernel; then only of sizes that are new
-constexpr std::size_t most_open = std::size_t{1} << 29;  ///< of all launches that are being read
+constexpr std::size_t most_read = std::size_t{1} << 30;  ///< bytes read per kernel; then only launches of new sizes
+constexpr std::size_t most_open = std::size_t{1} << 29;  ///< bytes of all launches that are being read
 
 std::mutex mutex;  ///< guards the two below
 auto& all_kept = *new std::map<std::pair<std::string, std::uint64_t>, Kept>;
@@ -27,7 +27,7 @@ bool may_be_kept(Kept& kept, const Tally& row) {
     return (asked_for.times || !kept.best.first) && (row.count == 0 || kept.bytes < most_read);
 }
 
-/// "scale", and "scale-2" where another kernel of that name has a file.
+/// "scale", or "scale-2" if another kernel of that name has a file.
 std::string stem_of(const std::string& kernel) {
     const auto others = std::ranges::count_if(said_on(*board, "file"),
                                               [&](const Json& file) { return file.value("kernel", "") == kernel; });
@@ -37,12 +37,12 @@ std::string stem_of(const std::string& kernel) {
 void take(Launch& launch, Argument& argument, const ParameterInfo& parameter) {
     const auto named = "argument '" + parameter.name + "' ";
     auto& resource = argument.resource;
-    // A number may be the address of one.
+    // A number may equal the address of a resource.
     if (!parameter.is_pointer && !parameter.type.empty() && parameter.type != "sampler_t") resource = nullptr;
     if (parameter.is_pointer && !resource && !argument.is_null()) launch.missing = named + "is memory of an extension";
     if (!argument.is_set) launch.missing = named + "was set in a way that the layer does not see";
     if (!resource || !resource->sampler.empty()) return;
-    // A part of a buffer is kept by its whole: parts overlap.
+    // A part of a buffer is kept with the whole buffer, because parts may overlap.
     const auto& whole = resource->parent ? resource->parent : resource;
     if (whole->released) launch.missing = "the program has released what " + named + "is";
     if (std::ranges::count(launch.held, whole, &Held::memory) > 0) return;
@@ -50,12 +50,12 @@ void take(Launch& launch, Argument& argument, const ParameterInfo& parameter) {
     launch.bytes += 2 * whole->bytes;
 }
 
-/// A driver that has no names calls them by their numbers when the file is run, too.
+/// If the driver has no names of parameters, uses their numbers. The same driver does so when the file is run.
 ParameterInfo parameter_of(cl_kernel handle, cl_uint index) {
     constexpr auto info = &Dispatch::clGetKernelArgInfo;
     auto name = asked<info>(handle, index, CL_KERNEL_ARG_NAME);
     if (name.empty()) return {"arg" + std::to_string(index), "", true};
-    if (name.starts_with("_cl_")) name = name.substr(4);  // PoCL's for names that C reserves
+    if (name.starts_with("_cl_")) name = name.substr(4);  // PoCL's prefix for names that C reserves
     const auto access = asked<info, cl_kernel_arg_access_qualifier>(handle, index, CL_KERNEL_ARG_ACCESS_QUALIFIER);
     const auto space = asked<info, cl_kernel_arg_address_qualifier>(handle, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
     const auto of_type = asked<info, cl_kernel_arg_type_qualifier>(handle, index, CL_KERNEL_ARG_TYPE_QUALIFIER);
@@ -90,7 +90,7 @@ bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tal
     const std::lock_guard lock(mutex);
     if (!launch.missing.empty() || open_bytes + launch.bytes > most_open) return false;
     open_bytes += launch.bytes;
-    launch.kept->bytes += launch.bytes + 4096;  // those of launches without data end, too
+    launch.kept->bytes += launch.bytes + 4096;  // limits launches without data too
     return true;
 }
 
@@ -141,7 +141,7 @@ void keep(Launch& launch, cl_event event) {
     }
     if (!kept.files.empty()) remove_files({kept.files.begin(), kept.files.end() - 1});
     kept.files = std::move(files), kept.best = {changed, ns};
-    // Registered again: it must run before the destructors of the static objects that writing has made.
+    // Registered again, so that it runs before the destructors of static objects that writing has created.
     std::atexit(collect_at_end);
     board->say({{"file", kept.files.back()},
                 {"kernel", launch.kernel},

@@ -1,4 +1,4 @@
-// A launch as a kernel file: its text with a block, and its data beside it.
+// Writes a launch as a kernel file: its text with a block, and data files next to it.
 #include <bit>
 #include <cmath>
 #include <regex>
@@ -27,7 +27,7 @@ std::string sizes_text(const Sizes& sizes) {
     return join(sizes, ",", [](auto size) { return std::to_string(size); });
 }
 
-/// What lengths are told in, and its bytes: the type that a pointer points to, or bytes if that type is unknown.
+/// The unit of lengths and its size in bytes: the type that a pointer points to, or bytes if that type is unknown.
 std::pair<const char*, std::size_t> unit_of(const std::string& type_name) {
     const auto type = model::builtin_type(trim(type_name.substr(0, type_name.find('*'))));
     return type && type->bytes > 0 ? std::pair("", type->bytes) : std::pair("uchar:", std::size_t{1});
@@ -111,7 +111,7 @@ std::string block_of(Launch& launch, const std::string& stem, std::vector<std::s
     return lines;
 }
 
-/// Buffers whose elements have no fixed order: the kernel picks the slot by an atomic counter.
+/// Buffers whose elements have no fixed order: the kernel gets the index from an atomic counter.
 std::string appended(const std::string& text, const Launch& launch) {
     static const std::string count = R"(atom(?:ic)?_(?:inc|add|fetch_add\w*)\s*\()";
     static const std::regex counter(R"((\w+)\s*=\s*)" + count);
@@ -130,7 +130,7 @@ std::string appended(const std::string& text, const Launch& launch) {
     return join(out, ", ");
 }
 
-/// Removes -I from the options and returns the folders. The kernel file has the included text in place.
+/// Removes -I from the options and returns the folders. The kernel file contains the included text.
 std::vector<fs::path> take_folders(std::string& options) {
     static const std::regex folder(R"re((?:^|\s)-I\s*("[^"]*"|'[^']*'|\S+))re");
     std::vector<fs::path> out{""};

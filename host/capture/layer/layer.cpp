@@ -1,6 +1,7 @@
-// The OpenCL layer of `cllab capture`, loaded by the program's own OpenCL loader (OPENCL_LAYERS). It lives in somebody
-// else's process: of the program it has a few files of core and model, and no library that is not linked in. Here is
-// what the program enqueues: each launch and copy with its time, which is asked for when the event is complete.
+// The OpenCL layer of `cllab capture`, loaded by the program's own OpenCL loader (OPENCL_LAYERS). It runs in another
+// program's process. So it contains only a few files of core and model, and needs no libraries that are not linked into
+// it. This file has the program's commands: each launch and copy with its time, which is read when the event is
+// complete.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ std::atomic<bool> forked = false;
 
 namespace {
 
-/// Their size may differ from the loader's table, which depends on its version.
+/// These tables may be larger or smaller than the loader's, whose size depends on its version.
 Dispatch target{}, wrapped{};
 
 /// A command with the layer's own reference to its event.
@@ -31,7 +32,7 @@ struct Command {
 
 std::mutex mutex;
 auto& waiting = *new std::vector<Command>;
-auto& ends = *new std::map<cl_command_queue, std::uint64_t>;  ///< of the last command of each queue
+auto& ends = *new std::map<cl_command_queue, std::uint64_t>;  ///< end time of the last command of each queue
 std::FILE* timeline = nullptr;
 std::atomic<bool> collecting = false;
 std::atomic<unsigned> since_collected = 0;
@@ -55,8 +56,8 @@ void take_time(const Command& command) {
                      ::getpid(), static_cast<void*>(command.queue));
 }
 
-/// Reads the times of completed commands and writes the completed launches that are kept. Does not wait. Returns true
-/// while other commands run.
+/// Reads the times of completed commands and writes completed launches that are kept. Does not wait. Returns true while
+/// commands are not complete.
 bool collect() {
     if (forked || collecting.exchange(true)) return !forked;
     since_collected = 0;
@@ -83,7 +84,7 @@ bool collect() {
     return !waiting.empty();
 }
 
-/// Of one that failed the event is nullptr.
+/// `command.event` is nullptr for a command that failed.
 void count(const Command& command, std::uint64_t bytes = 0) {
     command.tally->count += command.event != nullptr;
     command.tally->bytes += bytes;
@@ -92,9 +93,9 @@ void count(const Command& command, std::uint64_t bytes = 0) {
     waiting.push_back(command);
 }
 
-/// Queues are made with profiling, and as the program asks if the driver refuses that.
+/// Creates queues with profiling, or as the program requests if the driver refuses that.
 constexpr auto create_queue = [](auto call, const auto& of) {
-    auto& properties = std::get<2>(of);  // a set of bits, or a list
+    auto& properties = std::get<2>(of);  // bits or a list
     const auto asked = properties;
     std::vector<cl_queue_properties> more{CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE};
     bool has_times = false;
@@ -117,7 +118,7 @@ constexpr auto create_queue = [](auto call, const auto& of) {
 
 // Commands.
 
-/// Makes a call whose argument `event` may be nullptr. Returns a reference to its event in `own`, if it succeeded.
+/// Makes a call whose argument `event` may be nullptr. If it succeeds, `own` gets a reference to its event.
 template <class Call, class Of>
 auto with_event(Call call, const Of& of, cl_event*& event, cl_event& own) {
     auto* const programs = event;
@@ -150,8 +151,8 @@ constexpr auto launch = [](auto call, const auto& of) {
     const auto result = with_event(call, of, event, own);
     if (is_kept && own) {
         read_all(*seen, &Held::after, 1, &own);
-        // Later commands of an out-of-order queue must not overwrite the buffers during the read. The event has an
-        // owner, because PoCL ends a program in which a command without one fails by two events.
+        // Later commands of an out-of-order queue must not overwrite the buffers during the read. The barrier has an
+        // event, because PoCL ends the program if a command without one fails by two events.
         cl_event barrier = nullptr;
         const auto reads = static_cast<cl_uint>(seen->reads.size());
         if (next->clEnqueueBarrierWithWaitList && reads > 0)
@@ -181,7 +182,7 @@ constexpr auto bytes_of = [](auto... of) {
     return region ? region * element : size;
 };
 
-/// The queue is the first argument, the event the last but for an error code.
+/// The queue is the first argument. The event is the last one, or the one before an error code.
 template <const auto& what>
 constexpr auto copied = [](auto call, const auto& of) {
     if (forked) return std::apply(call, of);
@@ -191,7 +192,7 @@ constexpr auto copied = [](auto call, const auto& of) {
     const auto result = with_event(call, of, std::get<std::tuple_size_v<Of> - behind>(of), own);
     if (own) count({own, std::get<0>(of), &tally_of({{"what", what}}), what}, std::apply(bytes_of, of));
     if constexpr (std::is_same_v<std::tuple_element_t<2, Of>, cl_bool&>)
-        if (std::get<2>(of)) collect();  // it was waited for
+        if (std::get<2>(of)) collect();  // a blocking call
     return result;
 };
 
@@ -219,7 +220,7 @@ void wrap_launches(Dispatch& to) {
     using D = Dispatch;
     std::atexit(collect_at_end);
     ::pthread_atfork(nullptr, nullptr, [] { forked = true; });
-    // Each line is one call of the system: several processes may write there.
+    // Several processes may append to this file, so each line is one system call.
     if (!asked_for.timeline.empty()) timeline = std::fopen(asked_for.timeline.c_str(), "ae");
     if (timeline) std::setvbuf(timeline, nullptr, _IOLBF, BUFSIZ);
     if (asked_for.times) wrap<create_queue, &D::clCreateCommandQueue, &D::clCreateCommandQueueWithProperties>(to);
@@ -237,7 +238,7 @@ void wrap_launches(Dispatch& to) {
 
 }  // namespace cllab::capture
 
-// What a loader calls.
+// The functions that a loader calls.
 extern "C" {
 #pragma GCC visibility push(default)
 
@@ -252,14 +253,14 @@ cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void* to, siz
     return CL_SUCCESS;
 }
 
-/// ocl-icd calls this one,
+/// Called by ocl-icd.
 cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
                                const cl_icd_dispatch** table) {
     using namespace cllab::capture;
     constexpr auto slots = static_cast<cl_uint>(sizeof(Dispatch) / sizeof(void*));
     std::memcpy(&target, loaders, std::min(count, slots) * sizeof(void*));
     next = &target;
-    *table = &wrapped;  // what it leaves empty the loader takes from the next layer
+    *table = &wrapped;  // empty entries: the loader uses those of the next layer
     *own = slots;
     const char* path = std::getenv("CLLAB_CAPTURE_BOARD");
     board = path ? map_board(path, false) : nullptr;
@@ -267,7 +268,7 @@ cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl
     if (settings.empty()) return CL_SUCCESS;
     asked_for = settings.front()["asked"].get<AskedFor>();
     ++board->processes;
-    // The file that holds the loader's code.
+    // The file that contains the loader's code.
     if (Dl_info info{}; ::dladdr(reinterpret_cast<void*>(target.clGetPlatformIDs), &info) && info.dli_fname)
         board->say({{"loader", info.dli_fname}});
     wrap_objects(wrapped);
@@ -275,7 +276,7 @@ cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch* loaders, cl
     return CL_SUCCESS;
 }
 
-/// and Khronos' loader from 3.1 on these, which Debian's header does not declare.
+/// Called by Khronos' loader from 3.1 on. Debian's header does not declare these functions.
 cl_int CL_API_CALL clInitLayerWithProperties(cl_uint count, const cl_icd_dispatch* loaders, cl_uint* own,
                                              const cl_icd_dispatch** table, const intptr_t*) {
     return clInitLayer(count, loaders, own, table);

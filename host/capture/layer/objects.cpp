@@ -10,13 +10,13 @@ const Dispatch* next = nullptr;
 
 namespace {
 
-std::mutex mutex;  ///< of what follows
+std::mutex mutex;  ///< guards the objects below
 auto& objects = *new std::map<const void*, Object>;
 auto& told = *new std::set<std::string>;
 auto& tallies = *new std::map<std::string, Tally*>;
-auto& compiled = *new std::map<std::string, Program>;  ///< by its binary
+auto& compiled = *new std::map<std::string, Program>;  ///< by binary
 
-/// And where it begins: the last one that begins at or before the pointer.
+/// The last object that begins at or before the pointer, with its address.
 std::pair<const void*, Object> object_around(const void* pointer) {
     const std::lock_guard lock(mutex);
     const auto behind = objects.upper_bound(pointer);
@@ -55,7 +55,7 @@ Tally& tally_of(const Json& row) {
     if (found) return *found;
     const auto index = std::min<std::size_t>(board->rows++, board->tallies.size() - 1);
     Json line{{"row", index}};
-    // The last one counts what finds no room.
+    // The last tally counts everything that finds no free one.
     line.update(index + 1 < board->tallies.size() ? row : Json{{"what", "launch of other kernels and sizes"}});
     board->say(line);
     return *(found = &board->tallies[index]);
@@ -66,7 +66,7 @@ namespace {
 // Programs.
 
 void know_program(cl_program handle, Program program) {
-    auto object = object_of(handle);  // its references stay where it is built again
+    auto object = object_of(handle);  // keeps the references if the program is built again
     object.program = std::make_shared<const Program>(std::move(program));
     know(handle, object);
 }
@@ -84,7 +84,7 @@ constexpr auto note_il = [](cl_program handle, const auto& of) {
     know_program(handle, {".spv", {static_cast<const char*>(il), length}});
 };
 
-/// A program that the process compiled has its text.
+/// A binary of a program that this process compiled has that program's text.
 constexpr auto note_binary = [](cl_program handle, const auto& of) {
     const auto& [context, count, devices, lengths, binaries, status, error] = of;
     Program program{".bin", {reinterpret_cast<const char*>(binaries[0]), lengths[0]}};
@@ -94,7 +94,7 @@ constexpr auto note_binary = [](cl_program handle, const auto& of) {
     know_program(handle, program);
 };
 
-/// For one device: of several each has a binary.
+/// Records the binary of a program for its first device.
 constexpr auto note_info = [](const auto& of) {
     const auto& [handle, what, room, to, needs] = of;
     const auto program = object_of(handle).program;
@@ -104,7 +104,7 @@ constexpr auto note_info = [](const auto& of) {
     compiled.emplace(std::string(*static_cast<char**>(to), size), *program).first->second.is_built = true;
 };
 
-/// A program that is linked of others has their texts one behind the other.
+/// A linked program has the texts of its inputs, one after another.
 constexpr auto note_link = [](cl_program handle, const auto& of) {
     const auto& [context, devices, list, options, count, inputs, notify, data, error] = of;
     Program linked;
@@ -119,7 +119,7 @@ constexpr auto note_link = [](cl_program handle, const auto& of) {
     know_program(handle, {linked.ending, linked.bytes, linked.options, linked.headers});
 };
 
-/// A build, a compilation or a link, whose options are the fourth argument.
+/// A build, a compilation or a link. Its options are the fourth argument.
 constexpr auto build = [](auto call, const auto& of) {
     constexpr bool links = std::is_same_v<decltype(std::apply(call, of)), cl_program>;
     auto& options = std::get<3>(of);
@@ -132,7 +132,7 @@ constexpr auto build = [](auto call, const auto& of) {
     if constexpr (!links)
         if (const auto program = object_of(std::get<0>(of)).program; program && !program->is_built)
             know_program(std::get<0>(of), {program->ending, program->bytes, asked ? asked : "", headers});
-    // Where launches are kept, the names of parameters are needed.
+    // Keeping launches requires the names of parameters.
     const auto more = concat(asked ? asked : "", asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
     options = more.c_str();
     const auto begin = std::chrono::steady_clock::now();
@@ -167,7 +167,7 @@ constexpr auto note_clone = [](cl_kernel copy, const auto& of) {
     know(copy, {.kernel = std::make_shared<Kernel>(*kernel_of(std::get<0>(of)))});
 };
 
-/// Only what the driver took: else it keeps the value before.
+/// Records an argument that the driver accepted. If it refuses one, the earlier value stays.
 void set(cl_kernel handle, cl_uint index, Argument argument) {
     auto& arguments = kernel_of(handle)->arguments;
     if (arguments.size() <= index) arguments.resize(index + 1);
@@ -196,14 +196,14 @@ constexpr auto note_pointer = [](const auto& of) {
     set(handle, index, std::move(argument));
 };
 
-/// For retain and release. Updates the record first: a new object of the driver may get the same address at once.
+/// For retain and release. Updates the record first: the driver may reuse the address for a new object at once.
 template <int more>
 constexpr auto referred = [](auto call, const auto& of) {
     refer(std::get<std::tuple_size_v<std::remove_cvref_t<decltype(of)>> - 1>(of), more);
     return std::apply(call, of);
 };
 
-// Memory and samplers, as the driver describes what it has just made.
+// Memory and samplers, as the driver describes them after their creation.
 
 constexpr auto note_memory = [](cl_mem handle, const auto&) {
     constexpr auto info = &Dispatch::clGetMemObjectInfo;
@@ -223,10 +223,10 @@ constexpr auto note_memory = [](cl_mem handle, const auto&) {
     know(handle, {.resource = made});
 };
 
-/// What the program's host may not read the layer may.
+/// Removes flags that keep the host from reading memory: the layer must read it.
 constexpr auto create_memory = [](auto call, const auto& of) {
     using Second = std::remove_cvref_t<std::tuple_element_t<1, std::remove_cvref_t<decltype(of)>>>;
-    constexpr auto flags = std::is_pointer_v<Second> ? 2 : 1;  // behind a list of properties
+    constexpr auto flags = std::is_pointer_v<Second> ? 2 : 1;  // after a list of properties
     std::get<flags>(of) &= ~cl_mem_flags{CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS};
     return noted<note_memory>(call, of);
 };

@@ -1,5 +1,5 @@
-// The program's OpenCL objects as the layer knows them: by handle, with reference counts of its own. A driver's answers
-// differ (a set argument and a waiting launch count in some), and a handle's address is used again at once.
+// The program's OpenCL objects, recorded by handle, with the layer's own reference counts. Drivers' counts differ (some
+// count set arguments and waiting launches), and the address of a released handle may be reused at once.
 #pragma once
 
 #include <CL/cl.h>
@@ -23,11 +23,11 @@ using Dispatch = _cl_icd_dispatch;
 using Sizes = std::vector<std::size_t>;
 
 struct Program {
-    std::string ending{};                          ///< of a file of it: ".cl", ".spv" or ".bin"; empty: it has none
-    std::string bytes{};                           ///< of its text, SPIR-V or binary
-    std::string options{};                         ///< of the last build
-    std::map<std::string, std::string> headers{};  ///< that it was compiled with
-    bool is_built = false;                         ///< it was made of the binary of a program with this text
+    std::string ending{};                          ///< extension of its file: ".cl", ".spv" or ".bin"; empty: no file
+    std::string bytes{};                           ///< text, SPIR-V or binary
+    std::string options{};                         ///< options of the last build
+    std::map<std::string, std::string> headers{};  ///< headers of its compilation, by name
+    bool is_built = false;                         ///< made from a binary of the program with this text
     std::uint64_t hash = std::hash<std::string>{}(options + '\0' + bytes);
 };
 
@@ -35,26 +35,26 @@ struct Program {
 struct Resource {
     cl_mem memory = nullptr;
     void* shared = nullptr;
-    std::string sampler{};               ///< as kernel files have it
-    std::shared_ptr<Resource> parent{};  ///< of a part
+    std::string sampler{};               ///< as in kernel files
+    std::shared_ptr<Resource> parent{};  ///< the buffer or allocation that contains this part
     std::size_t bytes = 0, origin = 0;
-    std::optional<cl_image_format> format{};  ///< of an image
-    Sizes sizes{};                            ///< of an image; the layers of an array are the last
+    std::optional<cl_image_format> format{};  ///< only for an image
+    Sizes sizes{};                            ///< only for an image; the layers of an array come last
     std::atomic<bool> released = false;       ///< its handle must not be used any more
 };
 
-/// As clSetKernelArg left it.
+/// The value that clSetKernelArg or clSetKernelArgSVMPointer has set.
 struct Argument {
     bool is_set = false;
     std::size_t size = 0;
-    std::optional<std::string> value{};  ///< nothing: NULL
+    std::optional<std::string> value{};  ///< nullopt: NULL
     std::shared_ptr<Resource> resource{};
 
-    /// Of a buffer or image.
+    /// Whether a pointer argument is null.
     bool is_null() const { return is_set && !resource && (!value || value->find_first_not_of('\0') == value->npos); }
 };
 
-/// The program sets its arguments in one thread at a time, as OpenCL demands.
+/// A program sets a kernel's arguments in one thread at a time, as OpenCL demands.
 struct Kernel {
     std::string name;
     std::shared_ptr<const Program> program;
@@ -80,14 +80,14 @@ std::shared_ptr<Kernel> kernel_of(cl_kernel handle);
 // Never destroyed: threads of the program may outlive main.
 extern AskedFor& asked_for;
 extern Board* board;
-/// What the layer calls: the next layer's functions, or the driver's.
+/// The functions that the layer calls: those of the next layer or of the driver.
 extern const Dispatch* next;
 /// True in a forked process: it shares the board and has no driver state, so it records nothing.
 extern std::atomic<bool> forked;
 
-/// `cllab` prints the text once at the end.
+/// Adds a note, which `cllab` prints once at the end.
 void note(const std::string& text);
-/// The counters of the row; makes them at the first call.
+/// The counters of a row; created by the first call.
 Tally& tally_of(const Json& row);
 /// Calls one of the clGet...Info functions and returns its text or value; empty or zero if it fails.
 template <auto slot, class Value = std::string, class... Of>
@@ -110,7 +110,7 @@ void wrap(Dispatch& to) {
     (wrap_one<act, slots>(to, slots), ...);
 }
 
-/// Of a function's result: the object that it made, or an error code.
+/// Whether a call succeeded. `result`: a created object, or an error code.
 template <class Result>
 bool succeeded(Result result) {
     return std::is_pointer_v<Result> != (result == Result{});
@@ -130,19 +130,19 @@ constexpr auto noted = [](auto call, const auto& of) {
 /// Calls collect() at the end of the program until all is complete or a time limit is reached.
 void collect_at_end();
 
-// Launches that are kept. Their buffers are read before and after, on the program's own queue and without waiting: a
-// launch may depend on a later call of the program.
+// Launches that are kept. Their buffers are read before and after the launch, on the program's own queue. The layer
+// does not wait for the reads, because a launch may depend on a later call of the program.
 
-/// Memory that a launch was given. One entry, even if several arguments are this memory or a part of it.
+/// Memory that a launch uses. There is one entry, even if several arguments use it or parts of it.
 struct Held {
     std::shared_ptr<Resource> memory;
     std::string before{}, after{};
-    // In the kernel file: of its first argument, and of its first one that may write. A buffer whose sub-buffers are
-    // arguments has a name of its own.
+    // Names in the kernel file: of its first argument, and of its first writable one. If parts of a buffer are
+    // arguments, the whole buffer has its own name.
     std::string name{}, written{};
 };
 
-/// A parameter by clGetKernelArgInfo.
+/// A parameter, according to clGetKernelArgInfo.
 struct ParameterInfo {
     std::string name, type;
     bool is_written = false, is_pointer = false;  ///< is_pointer: a buffer or image
@@ -154,27 +154,28 @@ struct Launch {
     std::string kernel;
     std::shared_ptr<const Program> program;
     cl_command_queue queue = nullptr;
-    Sizes global, local, offset;  ///< local: empty where the driver chooses
-    // Of one that is kept:
+    Sizes global, local, offset;  ///< `local` is empty if the driver chooses
+    // For launches that are kept:
     std::uint64_t index = 0;  ///< from 1
     std::vector<Argument> arguments{};
     std::vector<ParameterInfo> parameters{};
     std::vector<Held> held{};
-    std::size_t bytes = 0;          ///< read before and after
+    std::size_t bytes = 0;          ///< bytes read before and after
     std::string missing{};          ///< why it cannot be kept
     Kept* kept = nullptr;           ///< the state of its kernel
-    std::vector<cl_event> reads{};  ///< of its buffers and images; the launch waits for those before it
+    std::vector<cl_event> reads{};  ///< events of the reads; the launch waits for those before it
 };
 
-/// Returns whether to keep the launch; fills in its arguments then.
+/// Returns whether to keep the launch; if so, fills in its arguments.
 bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tally& row);
-/// Enqueues reads that wait for the events of the list.
+/// Enqueues reads of all its memory that wait for the events in `list`.
 void read_all(Launch& launch, std::string Held::*when, cl_uint count, const cl_event* list);
-/// Replaces the written launch of the kernel if this one changed a buffer and that one did not, or if it took longer.
-/// All its reads are complete. `event`: nullptr if the launch failed.
+/// Writes the launch unless the kernel's written launch is better. A launch that changed a buffer is better than one
+/// that did not; otherwise the longer one is better. Call this when all reads are complete. `event`: nullptr if it
+/// failed.
 void keep(Launch& launch, cl_event event);
 
-/// In ns; 0 if the device does not tell.
+/// In ns; 0 if the device does not report it.
 constexpr auto time_of = asked<&Dispatch::clGetEventProfilingInfo, cl_ulong, cl_event, cl_profiling_info>;
 /// The execution status of the command; negative: it failed.
 inline cl_int status_of(cl_event event) {
