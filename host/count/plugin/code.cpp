@@ -115,7 +115,7 @@ constexpr Entry<unsigned, std::optional<Operation>> operations[]{
     {I::FPTrunc, Operation::conversion}, {I::FPToSI, Operation::conversion},    {I::FPToUI, Operation::conversion},
     {I::SIToFP, Operation::conversion},  {I::UIToFP, Operation::conversion}};
 
-/// The operation that an instruction is, if any.
+/// The operation of an instruction; nullopt if it is none.
 std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
     const auto opcode = instruction.getOpcode();
     const bool divides = opcode == I::SDiv || opcode == I::UDiv || opcode == I::SRem || opcode == I::URem;

@@ -89,7 +89,7 @@ private:
 /// come first in the order of the code.
 struct Segment {
     std::uint32_t weight = 0;             ///< instructions of one lane that a device would issue
-    bool calls = false, returns = false;  ///< at its end
+    bool calls = false, returns = false;  ///< by its last instruction
     bool ends_at_barrier = false;
     std::vector<std::uint32_t> memory{};        ///< instructions that may access memory, in order
     std::vector<std::uint32_t> instructions{};  ///< all of them

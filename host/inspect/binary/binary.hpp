@@ -40,7 +40,7 @@ Kind recognise(std::span<const std::byte> binary);
 
 const char* name(Kind kind);       ///< "ptx", "poclbin": the JSON key
 const char* describe(Kind kind);   ///< "PTX (not SASS)": for people
-const char* file_name(Kind kind);  ///< "program.ptx", "program.co", "program.poclbin", …; "program.bin" when unknown
+const char* file_name(Kind kind);  ///< "program.ptx", "program.co", "program.poclbin", …; "program.bin" if unknown
 
 /// One record of PoCL's container: header "poclbin\0", u64 device hash, u32 version, u32 kernels, u64 flags, then
 /// records u32 length, path, u32 length, content (facts: PoCL 3.1 to 7.1).

@@ -22,7 +22,7 @@ struct Analysis {
     std::vector<FunctionStats> counts;  ///< one per listing, in the same order; empty if not counted
     std::string summary;                ///< registers, memory, occupancy with its formula, counts and loops, for people
     std::string stats;                  ///< the content of stats.json, summary included
-    /// The counts closest to the hardware: machine code before PTX. nullptr when nothing was counted.
+    /// The counts closest to the hardware: machine code before PTX. nullptr if nothing was counted.
     const FunctionStats* best() const;
 };
 
@@ -76,7 +76,7 @@ struct WorkCheck {
 /// Counts each declaration in each listing of the code.
 WorkCheck check_work(const Analysis& analysis, const std::vector<model::Declared>& declared, bool a_trip);
 
-// --- Declared work against the accesses of a block: how often it runs, where both add up -----------------------------
+// --- How often a block runs, from the declared work and the block's accesses -----------------------------------------
 
 /// Bytes that one operation declares. stored: all of its outputs. moved: these and everything that it must read.
 struct DeclaredBytes {

@@ -36,7 +36,7 @@ std::vector<std::string> fields_of(std::string_view line) {
     return out;
 }
 
-/// ncu writes "1,234.5".
+/// The number in a text such as ncu's "1,234.5".
 std::optional<double> number_of(std::string text) {
     std::erase(text, ',');
     return parse_real(text);

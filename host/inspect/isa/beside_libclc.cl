@@ -6,7 +6,7 @@
 #define VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
 #define LANES(M, ...) M(, __VA_ARGS__) VECTORS(M, __VA_ARGS__)
 
-// --- native_: the instructions that NVIDIA's compiler takes ----------------------------------------------------------
+// --- native_: the instructions that NVIDIA's compiler uses -----------------------------------------------------------
 
 #define PARTS(type, name, a, b) \
     OVER type native_##name(type x) { return (type)(native_##name(a), native_##name(b)); }

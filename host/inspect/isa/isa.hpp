@@ -195,8 +195,8 @@ struct InstructionSet {
 
     /// Disassembles a binary of one of `kinds`, like inspect::disassemble.
     Disassembly (*disassemble)(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) = nullptr;
-    /// Adds registers, spills and memory to `analysis`.info with their origin, and anything else to `facts`:
-    /// "processor", "occupancy" (by add_occupancy).
+    /// Adds registers, spills and memory to `analysis`.info with their origin, and other facts to `facts`: "processor",
+    /// "occupancy" (by add_occupancy).
     void (*read_facts)(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request) = nullptr;
     /// Waves resident at once; nullopt for a processor with unknown limits.
     std::optional<Occupancy> (*occupancy)(const std::string& processor, const KernelNeeds& needs) = nullptr;

@@ -23,7 +23,7 @@ using What = model::Declared::What;
 struct Parsed {
     Function function;
     std::map<std::string, std::uint64_t, std::less<>> labels;
-    std::vector<std::string> waiting;  ///< labels in front of the next instruction
+    std::vector<std::string> waiting;  ///< labels directly before the next instruction
 };
 
 /// "/*0110*/" at the start of the trimmed line.
@@ -48,7 +48,7 @@ std::optional<Instruction> read_instruction(string_view line) {
     return i;
 }
 
-/// Target of "`(.L_x_0)", "UP0, `(.L_x_0)" or "0x130"; nothing for a register.
+/// Target of "`(.L_x_0)", "UP0, `(.L_x_0)" or "0x130"; nullopt for a register.
 std::optional<std::uint64_t> branch_target(const Instruction& i, const Parsed& parsed) {
     const auto open = i.operands.rfind("`("), close = i.operands.rfind(')');
     if (open != std::string::npos && close != std::string::npos && close > open) {

@@ -240,7 +240,7 @@ Class classify(const Instruction& i) {
         for (auto at = registers.find(at_word); at != std::string::npos; at = registers.find(at_word))
             registers.erase(at, 7);
     Class out{base_class(i, operands, registers)};
-    // One for each 128 bits of the widest register, for the loop that is shown.
+    // One per 128 bits of the widest register; decides which loop is shown.
     out.work = std::max(1u, vector_bits(registers) / 128);
 
     const auto bracket = operands.find('[');

@@ -67,7 +67,7 @@ const Library& library() {
     return loaded;
 }
 
-/// The library's function of the name, with the type that the header gives it.
+/// The library's function of this name, with its type from the header.
 #define COMGR(name) reinterpret_cast<decltype(&::amd_comgr_##name)>(library().function("amd_comgr_" #name))
 
 /// The library's LLVM has its options in globals, and the header does not say that two threads may use it at once.
