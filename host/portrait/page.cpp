@@ -57,8 +57,8 @@ void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {
     line.per_cycle_unit = f.unit.substr(0, f.unit.size() - 2) + (of_unit ? "/clk/unit" : "/clk");
 }
 
-/// Reads figures.txt: section headings and lines. A line has the figure's label, its identifiers, its form per cycle,
-/// the driver's claim to show with it, and the variant whose status explains a missing figure.
+/// Reads figures.txt: section headings, and one line per figure. The line has five parts: label, identifiers, form per
+/// cycle, the driver's claim to show, and the variant whose status explains a missing figure.
 std::vector<Figure> read_figures() {
     static constexpr Entry<std::string_view, PerCycle> ways[] = {
         {"cycles", PerCycle::cycles}, {"rate", PerCycle::rate}, {"rate of unit", PerCycle::rate_of_unit}};

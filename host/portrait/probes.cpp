@@ -31,9 +31,9 @@ std::string loads_around_units(const Device& device) {
     return join(out, ",");
 }
 
-/// Both orders up to the largest footprint; their difference shows the TLB. GPU caches end at powers of two or halfway
-/// between, so the footprints are both. 192 MiB is one of them: if the caches hold 128 MiB, only two powers of two are
-/// in memory, but three footprints must agree.
+/// Both orders up to the largest footprint; their difference shows the TLB. The footprints are powers of two and the
+/// points halfway between, where GPU caches end. One such point is 192 MiB: if the caches may hold 128 MiB, only two
+/// powers of two are in memory, but three footprints must agree.
 std::vector<Part> chases_of_gpu() {
     return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,48Ki:192Mi:*2"}}},
             {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,48Ki:192Mi:*2"}}},

@@ -81,10 +81,11 @@ private:
 
 // Combines what lanes executed one by one into what a wave executes.
 //
-// A simulator runs one work-item after another; a wave runs them together. Diverged lanes meet again by two rules:
-// lanes in a called function continue before lanes after the call; among these, the lanes furthest back in the order of
-// the code continue first. Hardware treats structured code in this way. The rules also hold for nested loops whose trip
-// counts differ between lanes. There the k-th executions of an instruction by two lanes need not belong together.
+// A simulator runs one work-item after another; a wave runs them together. Diverged lanes meet again by two rules.
+// Lanes in a called function continue before lanes after the call. At the same call depth, the lanes furthest back in
+// the order of the code continue first. Hardware treats structured code in this way. The rules also hold for nested
+// loops whose trip counts differ between lanes. There the k-th executions of an instruction by two lanes need not
+// belong together.
 /// Instructions that execute in sequence: a block, or the part of a block between calls and barriers. Lower numbers
 /// come first in the order of the code.
 struct Segment {

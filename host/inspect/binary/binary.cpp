@@ -158,9 +158,9 @@ constexpr std::string_view symbols_kernel = "Intel_Symbol_Table_Void_Program";  
 
 std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-/// Intel's patch tokens: a header of 28 bytes with the number of kernels, its list, and per kernel a header of 40 bytes
-/// with the lengths of the kernel's name and of the data after it. Found by compiling kernels of several lengths (ocloc
-/// 22.43).
+/// Intel's patch tokens: a header of 28 bytes with the number of kernels, and its list. Each kernel follows with a
+/// header of 40 bytes that has the lengths of its name and of the data after it. Found by compiling kernels of several
+/// lengths (ocloc 22.43).
 std::vector<PatchedKernel> patched_kernels(ByteSpan binary) {
     std::vector<PatchedKernel> out;
     const auto elf = read_elf(binary);

@@ -30,17 +30,17 @@ struct PoclCode {
 };
 
 /// The shared object that a launch of this size runs; the generic function if no specialized one fits. If the driver
-/// chose the local size, the object's size divides the global size. Objects in `loaded` (files that PoCL loaded into
-/// this process) then come first, and the label says if several objects are possible. `ran`: the path of the object
-/// that was seen running, which then decides alone.
+/// chose the local size, the object's size divides the global size. If any fitting objects are in `loaded` (files that
+/// PoCL loaded into this process), one of these is taken. The label says if several objects are possible. `ran`: the
+/// path of the object that was seen running, which then decides alone.
 PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
                           const std::vector<std::string>& loaded = {}, const std::string& ran = {});
 
 /// The local size that PoCL compiled the shared object `path` of `kernel` for; nullopt for the generic one.
 std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel);
 
-/// Sets the number and size of the groups if the driver chose them and there is one launch, from the shared object that
-/// was seen running.
+/// Sets the number and size of the groups, from the shared object that was seen running. Only for a single launch whose
+/// groups the driver chose.
 void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global);
 
 /// Adds the objects in `loaded` that PoCL compiled for this program after it made the container. PoCL 3.1 makes the

@@ -8,8 +8,8 @@
 // The numbers are therefore never too small. They are too large if work-items wait for different things, which the
 // analysis does not distinguish. It counts what the waiting side of a branch keeps for both sides.
 //
-// The result is unknown for a function with an instruction whose operands have no rule, a call, or a jump to an address
-// in a register.
+// The result is unknown if the function has an instruction without a rule for its operands. It is also unknown if the
+// function has a call, or a jump to an address in a register.
 #pragma once
 
 #include <optional>

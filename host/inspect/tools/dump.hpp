@@ -30,9 +30,9 @@ std::filesystem::path claim_device_folder(const std::filesystem::path& root, con
 /// there; only these are ever replaced.
 class DumpFolder {
 public:
-    /// Creates the folder, waits up to 10 s for another run that writes there, removes the files of an earlier dump and
-    /// writes the list of `files`. Throws Error(environment) if it cannot, or if one of `files` exists and is not the
-    /// lab's.
+    /// Creates the folder and waits up to 10 s for another run that writes there. Then removes the files of an earlier
+    /// dump and writes the list of `files`. Throws Error(environment) if it cannot, or if one of `files` exists and is
+    /// not the lab's.
     DumpFolder(const std::filesystem::path& folder, const std::vector<std::string>& files);
 
     /// Writes one of the files. A dump is complete or absent: if the disk rejects a file, all files of the dump are

@@ -14,8 +14,8 @@
 
 namespace cllab::inspect {
 
-/// The first of `names` that is an executable file on PATH, or in the CUDA toolkit's folder ($CUDA_HOME/bin,
-/// /usr/local/cuda/bin), which installers do not add to PATH.
+/// The first of `names` that is an executable file on PATH or in the CUDA toolkit's folder. Installers do not add that
+/// folder, $CUDA_HOME/bin or /usr/local/cuda/bin, to PATH.
 std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names);
 
 /// The newest versioned LLVM tool first ("llvm-objdump-29" … "-13"), then the plain name. A newer tool reads older
