@@ -1,4 +1,4 @@
-// What a call of one of OpenCL's functions does, by its name.
+// The operation that a call to a built-in OpenCL function executes, by the function's name.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace cllab::count {
 
-/// "_Z10native_sinDv4_f" is "native_sin"; a name that is not mangled is itself.
+/// "_Z10native_sinDv4_f" becomes "native_sin"; an unmangled name is unchanged.
 std::string plain_name(const std::string& mangled);
 
 struct Called {
     enum class Is {
-        operation,  ///< kind and function say which
-        dot,        ///< of all elements of its first argument
+        operation,  ///< `kind` and `function` are set
+        dot,        ///< product over all elements of its first argument
         barrier,
         image,    ///< access of an image
-        nothing,  ///< no instruction of a device
-        other,    ///< an instruction that is no operation, as get_global_id and vload4
+        nothing,  ///< needs no device instruction
+        other,    ///< an instruction that is not a counted operation, such as get_global_id or vload4
     };
     Is is = Is::other;
     model::Operation kind = model::Operation::integer_add;
     std::string function{};
 };
 
-/// `floats`: whether it takes or gives a floating-point value.
+/// `floats`: the function takes or returns a floating-point value.
 Called called(const std::string& mangled, bool floats);
 
 }  // namespace cllab::count

@@ -19,10 +19,10 @@ namespace {
 using Json = nlohmann::json;
 using namespace model;
 
-/// Whether a piece of code has something of a figure.
+/// Whether a piece of code contributes to an amount.
 using Has = std::function<bool(const Json&)>;
 
-/// The groups that were counted: those that always are, then pairs that were drawn (wave/requests.hpp).
+/// The counted groups: first the certain ones, then the drawn pairs (wave/requests.hpp).
 class Groups {
 public:
     Groups(const Json& j, double groups)
@@ -39,13 +39,13 @@ public:
         const bool ended = whole && j.at("ended").get<bool>();
         is_sample_ = all_ || (ended && counted >= certain_ && (drawn >= 2 || drawn >= pairs_));
         alike_ = !j.at("by_place").get<bool>() && !j.at("by_data").get<bool>();
-        // A larger share of the groups would have shown itself among the drawn pairs at 95 % confidence.
+        // A larger share of unlike groups would have appeared among the drawn pairs, at 95 % confidence.
         constexpr double unseen = 0.05;
         if (is_sample_ && !all_ && !alike_ && drawn >= 1) unlike_ = 1 - std::pow(unseen, 1 / drawn);
     }
 
     using Of = std::function<double(const Json&)>;
-    /// `by_address`: addresses decide it, too.
+    /// `by_address`: the amount also depends on addresses.
     Amount amount(const Of& of, const Has& has, bool by_address = false) const {
         Amount out;
         double sum = 0, items = 0, certain = 0;
@@ -67,14 +67,14 @@ public:
         const bool same_everywhere = alike_ && !by_address;
         out.known = all_ || same_everywhere || (is_sample_ && !has(never_));
         out.mean = items > 0 ? sum / items : 0;
-        if (out.low == out.high) out.mean = out.low;  // exactly
+        if (out.low == out.high) out.mean = out.low;  // without rounding
         if (is_sample_ && !all_ && !pairs.empty() && out.low < out.high) {
             const double drawn = std::accumulate(pairs.begin(), pairs.end(), 0.0) / static_cast<double>(pairs.size());
             const double all_items = groups_ * items / static_cast<double>(list_.size());
             out.mean = (certain + pairs_ * drawn) / all_items;
             if (!same_everywhere) out.margin = pairs_ * confidence(pairs, pairs_) / all_items;
         }
-        // The others may do nothing, or twice as much.
+        // The unlike groups may do nothing, or twice as much.
         out.margin = std::max(out.margin, unlike_ * out.high);
         out.open = out.known && !all_ && has(uneven_);
         if (out.open && out.low == out.high) out.known = false, out.at_least = out.mean - out.margin;
@@ -100,7 +100,7 @@ public:
     bool is_sample() const { return is_sample_; }
     bool are_alike() const { return alike_; }
     double unlike() const { return unlike_; }
-    /// Of the text, where code begins that none of them executed; 0: nowhere.
+    /// Source line of the first code that no counted group executed but another group may; 0: none.
     unsigned unseen_line() const {
         const bool anything = never_.at("weighs").get<bool>() || never_.at("touches").get<unsigned>() > 0;
         return all_ || alike_ || !anything ? 0 : never_.at("line").get<unsigned>();
@@ -110,7 +110,7 @@ private:
     const Json& list_;
     double groups_;
     std::size_t certain_;
-    double pairs_;  ///< of the launch
+    double pairs_;  ///< in the launch
     const Json &never_, &uneven_;
     double unlike_ = 0;
     bool all_ = false, is_sample_ = false, alike_ = false;
@@ -119,7 +119,7 @@ private:
 Has on(const char* what) {
     return [=](const Json& code) { return code.at(what).get<bool>(); };
 }
-/// `what`: "touches" or "atomics", of spaces as bits.
+/// `what`: "touches" or "atomics", a bit mask of spaces.
 Has on(const char* what, Space space) {
     return [=](const Json& code) { return (code.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0; };
 }
@@ -165,7 +165,7 @@ void read_operations(const Json& j, const Groups& groups, Counts& out) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto in_group = [&](const Json& group) {
             const auto& sums = group.at("operations");
-            return i < sums.size() ? sums.at(i).get<double>() : 0;  // it was not known yet when that group ran
+            return i < sums.size() ? sums.at(i).get<double>() : 0;  // the operation was first seen after that group
         };
         const auto amount = groups.amount(in_group, on_operation(i));
         if (amount.high > 0 || !amount.known)
@@ -215,7 +215,7 @@ void say_what_is_missing(const Json& j, const Groups& groups, Counts& out) {
                         out.counted_groups));
 }
 
-/// After one group, two, four, ... and all.
+/// Footprints after 1, 2, 4, ... groups, and after all.
 void read_footprint(const Json& list, Counts& out) {
     for (std::size_t i = 1; i <= list.size(); ++i) {
         if (!std::has_single_bit(i) && i != list.size()) continue;
@@ -279,7 +279,7 @@ Counts read_simulated(std::string_view text) {
 
 std::vector<Counts> read_launches(const std::filesystem::path& file, std::size_t launches) {
     std::vector<Counts> out;
-    std::map<std::size_t, std::size_t> places;  // of launches in `out`
+    std::map<std::size_t, std::size_t> places;  // index in `out` by launch number
     for (std::size_t n = 1; n <= launches; ++n) {
         const auto text = cllab::read_file(file.string() + "." + std::to_string(n));
         if (!text) continue;

@@ -30,7 +30,7 @@ const Axis* swept_axis(const Experiment& experiment, const std::string& variant)
 
 namespace {
 
-/// x of a curve: a number, the work-items of a shape, the place of a choice among the axis' choices; 0 without an axis.
+/// x of a record on a curve: the number, the work-items of a shape, or the index of a choice; 0 without an axis.
 double position(const Axis* axis, const Record& record) {
     if (!axis) return 0;
     const auto found = std::ranges::find(record.point, axis->name, &PointValues::value_type::first);
@@ -68,7 +68,7 @@ Curve::Sample sample_of(const Record& record, double x) {
         out.metrics["cores_waited"] = t.waited;
     }
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
-    // Not of PTX, which has moves and conversions of registers that machine code has not.
+    // PTX does not count: it has register moves and conversions that machine code lacks.
     const auto& code = record.code;
     const auto count = code.loop.find("instructions");
     const auto from = code.origin.find("loop");
@@ -101,7 +101,7 @@ void add_curves(Conclusion& out, const Rows& records) {
     }
 }
 
-/// What its own evidence leaves open by more than itself is no figure.
+/// Withholds findings whose interval is wider than their value.
 std::vector<Finding> believable(std::vector<Finding> findings) {
     for (auto& f : findings) {
         if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;

@@ -29,7 +29,7 @@ std::string local_claim(const Device& d) {
     return format_bytes(d.local_bytes) + (d.local_is_dedicated ? " of its own" : " of ordinary memory");
 }
 
-/// One sentence: why no finding of this figure is there.
+/// One sentence: why this figure has no finding.
 std::string why_absent(const Profile& profile, const Figure& figure) {
     const auto own = rows_of(profile.records, [&](const Record& r) {
         return r.family == figure.family() && (figure.variant.empty() || r.variant == figure.variant);
@@ -57,8 +57,8 @@ void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {
     line.per_cycle_unit = f.unit.substr(0, f.unit.size() - 2) + (of_unit ? "/clk/unit" : "/clk");
 }
 
-/// figures.txt: sections, and in each a line of a figure's label, its identifiers, how it is shown per cycle, whose
-/// claim stands beside it, and the variant whose status explains its absence.
+/// Reads figures.txt: section headings, and one line per figure. The line has five parts: label, identifiers, form per
+/// cycle, the driver's claim to show, and the variant whose status explains a missing figure.
 std::vector<Figure> read_figures() {
     static constexpr Entry<std::string_view, PerCycle> ways[] = {
         {"cycles", PerCycle::cycles}, {"rate", PerCycle::rate}, {"rate of unit", PerCycle::rate_of_unit}};
@@ -87,9 +87,9 @@ const std::vector<Figure>& figures() {
 
 std::vector<PageLine> page_of(const Profile& profile) {
     std::vector<PageLine> out;
-    std::set<std::string> shown;      // by identifier: the first figure that names it has it
-    std::set<std::string> explained;  // one line for an absence, however many figures lack it, and none beside what
-                                      // others of the label say
+    std::set<std::string> shown;      // identifiers; the first figure that matches one has it
+    std::set<std::string> explained;  // labels by section; a missing figure has a line only if no earlier figure has
+                                      // its label
     const auto findings = findings_of(profile.conclusions);
     const auto value_of = [&](const std::string& id) {
         const auto found = std::ranges::find_if(
@@ -143,7 +143,7 @@ HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page) 
                 out.found.push_back(&one);
     if (!out.found.empty()) return out;
     for (const auto& one : page) {
-        // An absent figure may stand for several, by a glob of its own.
+        // The identifier of an absent figure may be a glob, too.
         const bool meant = std::ranges::any_of(
             line.ids, [&](const auto& id) { return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id; });
         if (!meant || one.absent.empty()) continue;

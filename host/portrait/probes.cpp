@@ -15,7 +15,8 @@ namespace {
 
 using model::Device;
 
-/// Work-groups around one, two and three full rounds of the units the driver reports, as fma's axis `load` wants them.
+/// Numbers of work-groups around one, two and three full rounds of the reported units, as values of fma's axis `load`
+/// (%).
 std::string loads_around_units(const Device& device) {
     const double n = device.compute_units;
     std::vector<std::string> out;
@@ -30,9 +31,9 @@ std::string loads_around_units(const Device& device) {
     return join(out, ",");
 }
 
-/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. Between
-/// the powers of two lie points in their middle, where caches of GPUs end, and 192 MiB: where the caches may hold
-/// 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that agree.
+/// Both orders up to the largest footprint; their difference shows the TLB. The footprints are powers of two and the
+/// points halfway between, where GPU caches end. One such point is 192 MiB: if the caches may hold 128 MiB, only two
+/// powers of two are in memory, but three footprints must agree.
 std::vector<Part> chases_of_gpu() {
     return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,48Ki:192Mi:*2"}}},
             {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,48Ki:192Mi:*2"}}},
@@ -46,7 +47,7 @@ std::uint64_t last_level_of(const Device& device) {
     return device.host_cache_levels.empty() ? device.last_level_bytes : device.host_cache_levels.back();
 }
 
-/// Footprints on both sides of each level that the system tells of, between powers of two: ",36864,61440".
+/// Footprints of 0.75 and 1.25 times each cache level that the system reports, up to 32 MiB: ",36864,61440".
 std::string beside_levels(const Device& device) {
     std::string out;
     for (const auto level : device.host_cache_levels)
@@ -56,14 +57,14 @@ std::string beside_levels(const Device& device) {
     return out;
 }
 
-/// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher
-/// follows.
+/// Both orders and both kinds of pages for footprints that caches may hold; memory itself only in random order, which
+/// no prefetcher follows.
 std::vector<Part> chases_of_cpu(const Device& device) {
     const auto level = last_level_of(device);
     const auto beside = beside_levels(device);
     std::string staying = "4Ki:64Mi:*2" + beside, scattered = "16Ki:32Mi:*2";
     if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
-    // A chain takes seconds to make there, so it is two footprints and no sweep.
+    // Building a chain of this size takes seconds, so only two footprints are measured.
     if (level < 300u << 20)
         scattered += "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," +
                      std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
@@ -77,7 +78,8 @@ std::vector<Part> chases_of_cpu(const Device& device) {
             {"latency_local"}};
 }
 
-/// Regions that lie in one level each: two of every level, and one beyond the last where that is not too large to make.
+/// Sizes of regions within one cache level: two per level, and one beyond the last level unless it is too large to
+/// create.
 std::vector<std::string> regions_of_cpu(const Device& device) {
     std::vector<std::string> out;
     double below = 8 << 10;
@@ -94,7 +96,7 @@ std::vector<std::string> regions_of_cpu(const Device& device) {
     return out;
 }
 
-/// Buffers of two copies that lie in the last level.
+/// Buffer sizes of two copies that stay in the last level.
 std::vector<std::string> copies_of_cpu(const Device& device) {
     std::vector<std::string> out;
     const auto level = model::copied_in_last_level(device);
@@ -105,16 +107,16 @@ std::vector<std::string> copies_of_cpu(const Device& device) {
     return out;
 }
 
-/// Memory that no core's own caches hold, and where it can be made in time, not the last level either.
+/// Bytes that exceed every core's own caches, and also the last level if such a buffer can be created in time.
 std::uint64_t out_of_core_bytes(const Device& device) {
     return std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20);
 }
 
-/// Of each of a stream's buffers. All of them together are as large for each stream, since a level that does not
-/// replace the oldest lines first holds a part of what exceeds it: 64 MiB were read at 68 GB/s and 192 at 33 (last
-/// level of 32 MiB). They exceed the last level where they can be made in time: kernels write past the
-/// caches what does not fit, and that is the faster way. 128 MiB, of a last level of 260, were written at 7 to 8 GB/s
-/// and 385 at 39 (`cllab run bandwidth` on PoCL with two cores).
+/// Bytes of each buffer of a stream. The total is the same for every stream, because a cache without LRU replacement
+/// keeps part of a larger footprint: 64 MiB were read at 68 GB/s, 192 MiB at 33 GB/s (last level of 32 MiB). The total
+/// exceeds the last level if it can be created in time: kernels then write past the caches, which is faster. With a
+/// last level of 260 MiB, 128 MiB were written at 7 to 8 GB/s, 385 MiB at 39 GB/s (`cllab run bandwidth` on PoCL with
+/// two cores).
 std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     constexpr std::uint64_t MiB = 1 << 20, most = 512 * MiB;
     const auto three = 3 * out_of_core_bytes(device), beyond = last_level_of(device) / 10 * 11;
@@ -122,14 +124,14 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     return (all / buffers / MiB + (all % (buffers * MiB) > 0)) * MiB;
 }
 
-/// Two sizes that no cache of a GPU holds, of each of a stream's buffers: their difference has no launch in it.
+/// Two buffer sizes that no GPU cache holds. The difference of their times contains no launch.
 std::string beyond_caches(const Device& device, std::uint64_t times = 1) {
     constexpr std::uint64_t MiB = 1 << 20;
     const auto small = times * std::max<std::uint64_t>(device.last_level_bytes / MiB, 16);
     return std::to_string(small) + "Mi," + std::to_string(2 * small) + "Mi";
 }
 
-/// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
+/// Streams beyond the last level. On a CPU the measured cores also create and check each byte.
 std::vector<Part> streams_of(const Device& device) {
     std::vector<Part> out;
     if (device.is_gpu()) {
@@ -139,8 +141,8 @@ std::vector<Part> streams_of(const Device& device) {
                                              {"bandwidth_write", "16"},
                                              {"bandwidth_triad", "16"}})
             out.push_back({stream, {{"width", widths}, {"size", sizes}}});
-        // A read is the fastest of them and reaches its rate with more bytes: `cllab run bandwidth_read -d gpu --axis
-        // size=60Mi:960Mi:*2` shows 3.7 TB/s on an H200 by the first two, 4.4 TB/s by the last two.
+        // A read is the fastest stream and needs more bytes to reach its rate. On an H200 `cllab run bandwidth_read -d
+        // gpu --axis size=60Mi:960Mi:*2` shows 3.7 TB/s for the first two sizes, 4.4 TB/s for the last two.
         out.insert(out.begin() + 2, {"bandwidth_read", {{"width", "16"}, {"size", beyond_caches(device, 8)}}});
         out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,48Mi,96Mi,256Mi,512Mi"}}});
         return out;
@@ -158,8 +160,8 @@ std::vector<Part> multiply_adds(const Device& device) {
     std::vector<Part> out{{"fma_clock"},
                           {"fma_latency"},
                           {"fma_units", {{"load", loads_around_units(device)}}},
-                          // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones
-                          // have the registers for them.
+                          // A CPU's widest vectors need more chains if a multiplication has a long latency. Narrow
+                          // vectors leave registers for these chains.
                           device.is_gpu() ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
                           {"fma_ilp"},
                           {"fma_loop"},
@@ -173,12 +175,12 @@ std::vector<Part> multiply_adds(const Device& device) {
 }
 
 std::vector<Part> functions(const Device& device) {
-    // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
-    // measured. Kernels of others call pow and rsqrt too.
+    // A latency subtracts the chain without a call (identity). A rate is reported as measured, because the chain's own
+    // time is too small to measure. Users' kernels call pow and rsqrt too.
     const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}},
         more_calls{{"function", "divide,sqrt,rsqrt,exp,log,sin,pow"}},
         with_none{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    // NVIDIA has instructions of half and no calls.
+    // For half, NVIDIA has instructions but no functions to call.
     const bool by_instruction = device.compute_capability > 0 && !device.fp16;
     const model::Settings instructions{{"function", "identity,exp2,tanh"}};
     return {{"math_latency", with_none},
@@ -214,8 +216,8 @@ std::vector<Probe> probes_for(const Device& device) {
         {"integer", 3, {{"integer"}}},
         {"matrix", 2, {{"matrix"}}},
         {"scatter", 1, {{"scatter"}}, false},
-        // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU
-        // seconds to fill.
+        // A miss fetches the same number of bytes from every level. A CPU needs seconds to fill memory beyond a
+        // server's last level.
         {"cacheline", 1,
          either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}), false},
         {"math", 5, functions(device)},
@@ -229,7 +231,7 @@ std::vector<Probe> probes_for(const Device& device) {
           {"divergence_straight"},
           {"divergence_looped"}}},
         {"subgroup", 1, {{"subgroup"}}},
-        // A knee is known to within the distance of its neighbours: closest around the limits of instruction sets.
+        // A knee is known to within the spacing of the points, so they are closest near the limits of instruction sets.
         {"registers", 2,
          either({{"registers_live", {{"live", "16,32,64,96,112,128,160,192,224,240,248,256,320"}}},
                  {"registers_live", {{"items", "1024"}, {"live", "32,48,56,64,96"}}}},
@@ -254,7 +256,7 @@ std::vector<model::Group> plan_of(const std::vector<Part>& parts, bool interleav
     return plan;
 }
 
-// Which cells of the probes one figure rests on: what it takes to measure that figure again and no other.
+// The cells that determine one figure, to measure only that figure again.
 
 namespace {
 
@@ -268,7 +270,7 @@ std::vector<Part> parts_of_variant(const std::string& id, const Device& device) 
     return out;
 }
 
-/// `points` footprints within (from, to), none at an end.
+/// `points` footprints between `from` and `to`, in geometric steps, without the ends.
 std::string between(double from, double to, int points) {
     std::vector<std::string> out;
     for (int i = 1; i <= points; ++i)
@@ -276,7 +278,7 @@ std::string between(double from, double to, int points) {
     return join(out, ",");
 }
 
-/// "l2.rate" is of level 2: where it begins and ends by the operating system.
+/// The begin and end of a figure's cache level, from the operating system; "l2.rate" is of level 2.
 std::optional<std::pair<double, double>> level_of(const std::string& figure, const Device& device) {
     if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
     const auto level = static_cast<std::size_t>(figure[1] - '1');
@@ -285,24 +287,24 @@ std::optional<std::pair<double, double>> level_of(const std::string& figure, con
                      static_cast<double>(device.host_cache_levels[level])};
 }
 
-/// Of a level of the caches: `id` is its bandwidth, that of a copy within it, or its latency.
+/// Parts for a figure of a cache level. By `id`: its bandwidth, the bandwidth of a copy within it, or its latency.
 std::vector<Part> parts_of_level(const std::string& id, const std::string& figure, const Device& device) {
     if (glob_match("bandwidth.l?.rate", id)) {
         const auto level = level_of(figure, device);
-        constexpr double largest = 64 << 20;  // as in the portrait
+        constexpr double largest = 64 << 20;  // as in regions_of_cpu()
         if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
         return {{"bandwidth_reread",
                  {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
     }
     if (glob_match("bandwidth.l?.copy", id)) {
         const auto level = model::copied_in_last_level(device);
-        constexpr double largest = 32 << 20;  // as in the portrait
+        constexpr double largest = 32 << 20;  // as in copies_of_cpu()
         const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
         if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
         return {{"bandwidth_copy",
                  {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
     }
-    constexpr double near = 1.34;  // footprints that differ by less may be of the same level
+    constexpr double near = 1.34;  // footprints with a smaller ratio may be of the same level
     const auto level = level_of(figure, device);
     if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
     const auto footprints = between(near * level->first, level->second / near, 4);
@@ -310,7 +312,7 @@ std::vector<Part> parts_of_level(const std::string& id, const std::string& figur
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
 }
 
-/// "native_sin.medium": the cell that measures how often it is called in a second.
+/// The cell that measures a function's calls per second, for a figure such as "native_sin.medium".
 std::vector<Part> rate_of_function(const std::string& figure) {
     auto name = figure.substr(0, figure.find('.'));
     for (const std::string flavour : {"native", "half", "fast", "double", "fp16"})
@@ -336,8 +338,8 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") ||
         is("bandwidth.triad")) {
         auto out = parts_of_variant(family + "_" + figure, device);
-        if (out.size() > 1) out.resize(1);  // copies within the caches follow
-        // One copy alone is taken for the yardstick of another family.
+        if (out.size() > 1) out.resize(1);  // the others are copies within the caches
+        // A copy alone would count as the yardstick of another family.
         if (figure == "copy" && !out.empty()) {
             out.push_back(out.front());
             out.back().pattern = "bandwidth_read";

@@ -44,7 +44,7 @@ bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
 
 unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->getPrimitiveSizeInBits()) / 8; }
 
-/// What a device needs an instruction of its own for: an address that is computed, up to 16 bytes of an access.
+/// Device instructions besides operations: computed addresses, conditional branches, 16-byte accesses, sign extensions.
 std::uint32_t weight_of(const llvm::Instruction& instruction) {
     constexpr unsigned widest_access = 16;
     switch (instruction.getOpcode()) {
@@ -65,14 +65,14 @@ std::uint32_t weight_of(const llvm::Instruction& instruction) {
     }
 }
 
-/// Of a kernel's argument of a struct type, which the simulator keeps in private memory and devices beside the code.
+/// Whether it accesses a struct argument passed by value, which the simulator alone keeps in private memory.
 bool loads_argument(const llvm::Instruction& instruction) {
     const auto* address = llvm::getLoadStorePointerOperand(&instruction);
     const auto* argument = address ? llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(address)) : nullptr;
     return argument && argument->hasByValAttr();
 }
 
-/// As bits: the spaces that its pointers point to. Of a generic one it may be any.
+/// Bit mask of the address spaces that its pointer operands point to; all bits for a generic pointer.
 std::uint8_t spaces_of(const llvm::Instruction& instruction) {
     constexpr unsigned spaces = 4, all = 15;
     unsigned out = 0;
@@ -88,7 +88,7 @@ std::uint8_t spaces_of(const llvm::Instruction& instruction) {
     return static_cast<std::uint8_t>(out);
 }
 
-/// By a constant every compiler shifts or multiplies.
+/// The operation of an integer division. Compilers turn a division by a constant into shifts or multiplications.
 Operation division(const llvm::Instruction& instruction) {
     const llvm::APInt* by = nullptr;
     if (!llvm::PatternMatch::match(instruction.getOperand(1), llvm::PatternMatch::m_APInt(by)))
@@ -96,7 +96,7 @@ Operation division(const llvm::Instruction& instruction) {
     return by->isPowerOf2() ? Operation::integer_add : Operation::integer_multiply;
 }
 
-/// Of the event that an asynchronous copy gives, which is in private memory for the simulator alone.
+/// Whether it stores the event of an asynchronous copy. Only the simulator keeps events in private memory.
 bool stores_event(const llvm::Instruction& instruction) {
     const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     const auto* call = store ? llvm::dyn_cast<llvm::CallInst>(store->getValueOperand()) : nullptr;
@@ -104,7 +104,7 @@ bool stores_event(const llvm::Instruction& instruction) {
     return function && plain_name(function->getName().str()).rfind("async_work_group", 0) == 0;
 }
 
-/// Negations are none: they are free as parts of others, and clang makes a - b * c an fma of -b.
+/// Without negations: they are free as parts of other instructions, and clang compiles a - b * c to an fma of -b.
 constexpr Entry<unsigned, std::optional<Operation>> operations[]{
     {I::FAdd, Operation::float_add},     {I::FSub, Operation::float_add},       {I::FMul, Operation::float_multiply},
     {I::FDiv, Operation::float_divide},  {I::FRem, Operation::float_divide},    {I::FCmp, Operation::float_compare},
@@ -115,7 +115,7 @@ constexpr Entry<unsigned, std::optional<Operation>> operations[]{
     {I::FPTrunc, Operation::conversion}, {I::FPToSI, Operation::conversion},    {I::FPToUI, Operation::conversion},
     {I::SIToFP, Operation::conversion},  {I::UIToFP, Operation::conversion}};
 
-/// The operation that an instruction is, if any.
+/// The operation of an instruction; nullopt if it is none.
 std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
     const auto opcode = instruction.getOpcode();
     const bool divides = opcode == I::SDiv || opcode == I::UDiv || opcode == I::SRem || opcode == I::URem;
@@ -124,7 +124,7 @@ std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-Code::Code() { instructions_.emplace_back(); }  // number 0 is none: what no instruction asks for is put there
+Code::Code() { instructions_.emplace_back(); }  // number 0 stands for no instruction: asynchronous copies
 
 std::uint32_t Code::find(const llvm::Instruction* instruction, std::uint32_t expected) {
     if (expected < instructions_.size() && instructions_[expected].llvm == instruction) return expected;
@@ -218,7 +218,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     const bool no_access = loads_argument(instruction) || stores_event(instruction);
     out.goes_on = !no_access && goes_on(instruction);
     out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
-    // Of calls, whatever a pointer lets them access.
+    // Calls count too: they may access memory through a pointer.
     out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();
     out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
     if (const auto kind = operation_of(instruction)) {
@@ -230,7 +230,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
     if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
         out.is = Instruction::Is::phi;
-        // Blocks are in the order of in_order(): what comes from a later one has gone around a loop.
+        // Blocks are described in in_order(). An incoming block without a segment comes later: a loop's back edge.
         const auto around = llvm::count_if(phi->blocks(), [&](const auto* from) {
             return from == phi->getParent() || instructions_[numbers_.at(&from->front())].segment == no_number;
         });
@@ -256,7 +256,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
 void Code::describe_operands(Instruction& out, const llvm::Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     out.operands = static_cast<std::uint32_t>(operands_.size());
-    // Of a function of the text each argument has its place, constants too.
+    // Operands of phis and arguments of the kernel's own functions keep their positions, constants included.
     const bool has_places = out.is == Instruction::Is::phi || out.is == Instruction::Is::call;
     for (const auto& operand : call ? call->args() : instruction.operands()) {
         const auto known = numbers_.find(operand);
@@ -290,7 +290,7 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
     const auto elements = std::max(elements_of(first), elements_of(result));
     switch (what.is) {
         case Called::Is::operation: {
-            // A function of floats that gives an integer (ilogb, isnan) is one of floats.
+            // A function of floats with an integer result (ilogb, isnan) counts by its argument's type.
             const bool converts = what.kind == Operation::conversion;
             const auto* type = !converts && floats && !is_float(result) ? first : result;
             const bool stores_half = converts && call.getType()->isVoidTy();
@@ -303,7 +303,7 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
             break;
         case Called::Is::barrier:
             segments_[segment].ends_at_barrier = true;
-            out.memory = false;  // of events
+            out.memory = false;  // of wait_group_events: events only
             out.weight = 1;
             break;
         case Called::Is::image:
@@ -313,7 +313,7 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
             out.weight = 1;
             break;
         case Called::Is::other:
-            out.memory = out.memory && function->getName() != "printf";  // which reads its format
+            out.memory = out.memory && function->getName() != "printf";  // printf reads its format
             out.weight = 1;
             break;
         case Called::Is::nothing:
@@ -343,7 +343,7 @@ std::uint32_t Code::incoming(const Instruction& phi, const llvm::BasicBlock* fro
 
 namespace {
 
-/// The address of an access to one element of a vector, else nothing.
+/// The address of an access to one element of a vector; nullptr for any other access.
 const llvm::GetElementPtrInst* element_of(const llvm::Instruction& access) {
     const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&access));
     if (!address || address->getNumIndices() < 2 || !llvm::isa<llvm::ConstantInt>(*std::prev(address->idx_end())))
@@ -365,7 +365,7 @@ bool of_one_vector(const llvm::Instruction& a, const llvm::Instruction& b) {
            std::equal(one->op_begin(), std::prev(one->op_end()), other->op_begin());
 }
 
-/// Whether it stores an element behind a store of what is constant of the vector.
+/// Whether it stores one element, after a store of the whole vector with undefined elements and others like itself.
 bool completes(const llvm::Instruction& instruction) {
     const auto* before = access_before(instruction);
     if (!before || !llvm::isa<llvm::StoreInst>(before) || !llvm::isa<llvm::StoreInst>(instruction)) return false;
@@ -380,7 +380,7 @@ std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
     using Block = const llvm::BasicBlock*;
     llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
     const llvm::LoopInfo loops(dominators);
-    // In how many of the loops around `block` the other one is.
+    // Number of loops that contain both blocks.
     const auto stays = [&](Block block, Block other) {
         const auto* loop = loops.getLoopFor(block);
         while (loop && !loop->contains(other)) loop = loop->getParentLoop();
@@ -388,7 +388,7 @@ std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
     };
     std::set<Block> seen;
     std::vector<Block> left;
-    // Depth first: what leaves a loop is visited first, and so is left first and comes last.
+    // Depth first. A successor outside the loop is visited first, so it finishes first and comes last in the result.
     const std::function<void(Block)> visit = [&](Block block) {
         if (!seen.insert(block).second) return;
         std::vector<Block> next(llvm::succ_begin(block), llvm::succ_end(block));
@@ -410,11 +410,11 @@ bool goes_on(const llvm::Instruction& instruction) {
     return llvm::isa<llvm::LoadInst>(instruction) || number(instruction) == number(*before) + 1;
 }
 
-// Functions of LLVM that clang makes of ordinary text, as a rotation of shifts. Oclgrind 21.10 does not know them, and
-// refuses a kernel that has one.
+// LLVM intrinsics that clang generates from ordinary kernel code, such as a rotation from shifts. Oclgrind 21.10 lacks
+// them and rejects a kernel that uses one.
 namespace {
 
-/// The operands of one element, zero above their `bits`.
+/// Operands of one element, zero above `bits` bits.
 struct Operands {
     std::uint64_t a = 0, b = 0, c = 0;
     unsigned bits = 0;
@@ -433,7 +433,7 @@ void each_element(oclgrind::WorkItem* item, const llvm::CallInst* call, const st
     for (unsigned i = 0; i < number; ++i) given[i] = item->getOperand(call->getArgOperand(i));
     const auto at = [&](unsigned operand, unsigned element) -> std::uint64_t {
         if (operand >= number) return 0;
-        return given[operand].getUInt(given[operand].num > 1 ? element : 0);  // a flag is one for all
+        return given[operand].getUInt(given[operand].num > 1 ? element : 0);  // a scalar flag applies to all elements
     };
     const unsigned bits = call->getType()->getScalarSizeInBits();
     for (unsigned i = 0; i < result.num; ++i) result.setUInt(Of({at(0, i), at(1, i), at(2, i), bits}), i);

@@ -86,7 +86,7 @@ Depth LaunchCount::operands_of(const Instruction& of) const {
 void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm::BasicBlock* previous) {
     auto& values = item_->values;
     if (values.size() < code_.size()) values.resize(code_.size());
-    if (of.is == Instruction::Is::phi) {  // all of a block read what was before any of them
+    if (of.is == Instruction::Is::phi) {  // all phis of a block read the values before any of them changes
         const auto from = code_.incoming(of, previous);
         auto& [_, depth] = phis_.emplace_back(number, from == no_number ? Depth{} : values[from]);
         depth.any = depth.any || (of.merges && item_->decided);
@@ -139,7 +139,7 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
                                                            : global_;
         if (seen.what == What::store) {
             depth.any = depth.any || item_->decided;
-            stored.store(seen.address, seen.bytes, depth, number_, barriers_);  // of a copy, what it loaded
+            stored.store(seen.address, seen.bytes, depth, number_, barriers_);  // for a copy: what it loaded
         } else {
             auto loaded = before;
             if (seen.what == What::load) stored.load(seen.address, seen.bytes, loaded, number_, barriers_);

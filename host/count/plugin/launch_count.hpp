@@ -1,4 +1,4 @@
-// One launch as it is simulated: its lanes' traces, the depths of its values, and what its groups add up to.
+// One simulated launch: traces of its lanes, depths of its values, and sums of its groups.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace cllab::count {
 
-/// What the simulator says of an access, before it is known which instruction it belongs to.
+/// An access that the simulator reports, before its instruction is known.
 struct Seen {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
@@ -21,7 +21,7 @@ struct Seen {
     What what = What::load;
 };
 
-/// Sums of one group that was counted.
+/// Sums of one counted group.
 struct CountedGroup {
     std::uint64_t items = 0, instructions = 0, issued = 0, image_accesses = 0, barriers = 0;
     GroupTally tally;
@@ -35,35 +35,35 @@ public:
     explicit LaunchCount(unsigned wave) : wave_(wave) {}
 
     void begin_group(std::uint64_t items);
-    /// `item`: of the group, from 0.
+    /// `item`: number in the group, from 0.
     void executed(std::uint32_t item, const llvm::Instruction* instruction, const llvm::BasicBlock* previous);
     void begin_item(std::uint32_t item);
     void end_item() { ++finished_; }
     void access(const Seen& seen) { pending_.push_back(seen); }
-    /// By no work-item: what a group copies asynchronously.
+    /// An access by the group as a whole: an asynchronous copy.
     void copied(const Seen& seen) { copied_.push_back(seen); }
     void barrier();
     void end_group();
-    /// Replays what the lanes of the wave that runs have done.
+    /// Replays the traces of the wave that runs.
     void flush();
-    /// Whether what has run of the group is waves from their first instruction to their last.
+    /// Whether only complete waves of the group have run so far, from first to last instruction.
     bool has_whole_waves() const { return barriers_ == 0 && finished_ > 0 && finished_ % wave_ == 0; }
-    /// The group as far as it has run, as if it ended here.
+    /// The sums of the group as if it ended here.
     CountedGroup group_so_far() const;
 
     const Code& code() const { return code_; }
     const std::vector<CountedGroup>& groups() const { return groups_; }
     const Requests& requests() const { return requests_; }
     const Depth& longest() const { return longest_; }
-    /// Whether the place of a work-item in the launch decided what it executes.
+    /// Whether a work-item's place in the launch decided what it executes.
     bool by_place() const { return by_place_; }
-    /// Whether something loaded decided what a work-item executes or accesses.
+    /// Whether loaded data decided what a work-item executes or accesses.
     bool by_data() const { return by_data_; }
-    /// The segments of loops whose trips may be any number in a group that was not counted.
+    /// The segments of loops that may run any number of times in an uncounted group.
     const std::set<std::uint32_t>& of_uneven_loops() const { return of_uneven_loops_; }
     /// The segments that no counted group executed.
     std::set<std::uint32_t> never_run() const;
-    /// Of a segment by waves, in all groups.
+    /// How often waves executed a segment, in all groups.
     std::uint64_t executions(std::uint32_t segment) const;
     unsigned wave() const { return wave_; }
 
@@ -71,9 +71,9 @@ private:
     struct Item {
         Lane lane;
         std::vector<Depth> values;
-        StoredDepths stored;  ///< private memory
+        StoredDepths stored;  ///< in private memory
         std::vector<std::uint32_t> calls;
-        bool decided = false;  ///< its place decided what it executes
+        bool decided = false;  ///< its place or an unpredictable value decided what it executes
     };
 
     void enter(std::uint32_t item);
@@ -87,7 +87,7 @@ private:
     unsigned wave_;
     Code code_;
     Requests requests_;
-    SegmentCounts counts_;                 ///< of the group
+    SegmentCounts counts_;                 ///< of the current group
     std::vector<std::uint64_t> by_waves_;  ///< of the groups before
     std::vector<CountedGroup> groups_;
     std::vector<Item> items_;
@@ -103,20 +103,20 @@ private:
     std::set<std::uint32_t> uneven_branches_, of_uneven_loops_;
 };
 
-// What the plugin hands to the program: one JSON file per launch, read by count/simulated.cpp.
+// The plugin writes one JSON file per launch; count/simulated.cpp reads it.
 
 struct LaunchFacts {
     std::string kernel;
     std::uint64_t items = 0, groups = 0, group_items = 0;
-    double seconds = 0;  ///< of the processor, since the launch began
-    bool ended = false;  ///< false: a group may have been begun that is not among the counted ones
+    double seconds = 0;  ///< CPU seconds since the launch began
+    bool ended = false;  ///< false: a group may have begun that is not among the counted ones
 };
 
-/// Replaces the file. Where it cannot be written nothing happens.
+/// Replaces the file. Errors are ignored.
 void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
            const std::vector<CountedGroup>& groups);
 
-/// The file of a launch that executes what an earlier one did.
+/// Writes the file of a launch that repeats launch number `as`.
 void write_same(const std::filesystem::path& path, unsigned as);
 
 }  // namespace cllab::count

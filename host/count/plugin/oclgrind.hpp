@@ -1,5 +1,5 @@
-// Oclgrind's headers, most of which may be read only once by a compiler call and say nothing against a second time, and
-// what both of the things that the plugin may be are.
+// Oclgrind's headers, which mostly lack include guards, so that this file is their only includer; and the declarations
+// that both kinds of plugin share.
 #pragma once
 
 #include <oclgrind/Context.h>
@@ -18,7 +18,7 @@
 
 namespace cllab::count {
 
-/// Is told of every access by one function.
+/// Passes every memory access to one function.
 class AccessPlugin : public oclgrind::Plugin {
 public:
     using oclgrind::Plugin::Plugin;
@@ -46,21 +46,21 @@ public:
     }
 
 private:
-    /// `item`: nullptr of what a group copies asynchronously.
+    /// `item`: nullptr for an asynchronous copy by the group.
     virtual void access(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address, size_t size,
                         What what) = 0;
 };
 
-/// What the plugin does instead of counting where CLLAB_TOUCHED_FILE is set: it writes which bytes of its arguments a
-/// launch touches. Read by app/choose/guessing.cpp; each launch replaces the file.
-///   CLLAB_TOUCHED_FILE          where to
-///   CLLAB_TOUCHED_INSTRUCTIONS  after so many the launch ends
+/// The plugin for CLLAB_TOUCHED_FILE: instead of counting, it records which bytes of its arguments a launch touches.
+/// app/choose/guessing.cpp reads the file; each launch replaces it.
+///   CLLAB_TOUCHED_FILE          output
+///   CLLAB_TOUCHED_INSTRUCTIONS  maximum number of instructions; then the launch ends
 std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* context, const std::string& file);
 
-/// Adds to the Oclgrind of this process functions of LLVM that it lacks.
+/// Adds the LLVM functions that Oclgrind lacks to the one in this process.
 void teach_intrinsics();
 
-/// Before a launch: integers of the program that the simulator would compute wrongly become others.
+/// Call before a launch: replaces integers of the program that the simulator would compute wrongly.
 void widen_odd_integers(const oclgrind::KernelInvocation& invocation);
 
 }  // namespace cllab::count

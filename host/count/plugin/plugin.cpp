@@ -1,6 +1,6 @@
-// The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
-// CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
-// count/plugin/oclgrind.hpp for the other thing that it does.
+// The plugin that Oclgrind loads to count what a launch executes. It runs in a child process, which sets
+// CLLAB_COUNT_FILE just before the launch to count. count/simulated.hpp explains the variables. The same library can
+// record touched bytes instead: count/plugin/oclgrind.hpp.
 #include <llvm/IR/Function.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 namespace cllab::count {
 namespace {
 
-// Oclgrind's quick mode runs the first and the last group, and a plugin has no say in it. Its list of groups is
-// private; an explicit instantiation may name it.
+// Oclgrind's quick mode runs the first and last group, and a plugin cannot change that. Its list of groups is private,
+// but an explicit instantiation may name private members.
 std::vector<oclgrind::Size3>& groups_of(oclgrind::KernelInvocation& invocation);
 template <auto Member>
 struct Reach {
@@ -35,7 +35,7 @@ struct Reach {
 };
 template struct Reach<&oclgrind::KernelInvocation::m_workGroups>;
 
-constexpr unsigned most_launches = 64;  ///< that are counted, of one operation
+constexpr unsigned most_launches = 64;  ///< counted per operation
 
 double variable(const char* name, double otherwise) {
     const char* text = std::getenv(name);
@@ -83,7 +83,7 @@ public:
         if (!count_) return;
         facts_.ended = true;
         write_now(count_->groups());
-        // Where nothing that it loads decides what a kernel does, it does the same when it is launched again.
+        // If no loaded data decides what a kernel does, a repeated launch does the same.
         if (!count_->by_data()) like_.emplace(same_, launches_);
         count_.reset();
     }
@@ -133,12 +133,11 @@ private:
         const Seen seen{address, static_cast<std::uint32_t>(size), static_cast<Space>(memory->getAddressSpace()), what};
         item ? count_->access(seen) : count_->copied(seen);
     }
-    /// Of the processor: what else runs on the machine is not this launch's.
+    /// CPU time, because other processes run too.
     static double now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
     double spent() const { return now() - start_; }
 
-    /// Drops groups for which there is no time, or adds some that are drawn. A pair of them is counted whole or not at
-    /// all.
+    /// Drops groups that exceed the time, or draws more. A pair is counted as a whole or not at all.
     void choose_next() {
         auto& groups = groups_of(*invocation_);
         const auto done = count_->groups().size();
@@ -148,7 +147,7 @@ private:
         sample_.counted({static_cast<double>(last.instructions), static_cast<double>(last.issued),
                          units(t.reads) + units(t.writes), units(t.local_reads) + units(t.local_writes),
                          units(t.global_atomics) + units(t.local_atomics)});
-        // The next ones may be as heavy as the heaviest: a process that is ended in a group knows no mean.
+        // The next groups may take as long as the longest. If the process is killed within a group, no mean is known.
         longest_ = std::max(longest_, spent() - group_start_);
         const auto has_time_for = [&](std::size_t more) {
             return spent() + 1.2 * longest_ * static_cast<double>(more) + 2 * writing_ < seconds_;
@@ -168,7 +167,7 @@ private:
         const auto all = invocation_->getNumGroups();
         return {number % all.x, number / all.x % all.y, number / all.x / all.y};
     }
-    /// What decides what a kernel does that nothing loaded decides: its sizes, and its arguments by value.
+    /// What decides the work of a kernel that loaded data does not influence: its sizes and its arguments by value.
     static std::string launches_like(const oclgrind::KernelInvocation& invocation) {
         const auto& kernel = *invocation.getKernel();
         std::string out = kernel.getName();
@@ -182,7 +181,7 @@ private:
         }
         return out;
     }
-    /// While the first group runs: what there is by now, for a process that has no more time.
+    /// Writes the counts so far while the first group runs, in case the process runs out of time.
     void checkpoint() {
         if (spent() < written_after_ + often || !count_->has_whole_waves()) return;
         count_->flush();
@@ -203,9 +202,9 @@ private:
     unsigned launches_ = 0;  ///< since the count began
     std::map<std::string, unsigned> like_;
     std::string path_, same_;
-    double first_ = 0, allowed_ = 0;  ///< of all launches
+    double first_ = 0, allowed_ = 0;  ///< CPU seconds: when the first launch began, and the limit of all launches
     double start_ = 0, seconds_ = 5, written_after_ = 0;
-    double group_start_ = 0, longest_ = 0;  ///< seconds: when the group began, and what the heaviest one took
+    double group_start_ = 0, longest_ = 0;  ///< seconds: when the group began, and the longest group so far
     double writing_ = 0;                    ///< seconds for one file
     oclgrind::KernelInvocation* invocation_ = nullptr;
     const oclgrind::WorkItem* item_ = nullptr;
@@ -237,7 +236,7 @@ extern "C" [[gnu::visibility("default")]] void releasePlugins(oclgrind::Context*
 namespace cllab::count {
 namespace {
 
-// Numbers of one kind are an array; what they are is said where they are read.
+// Numbers of one kind are an array; the reader (count/simulated.cpp) names them.
 using Json = nlohmann::json;
 
 Json of(const Asked& a) { return {a.requests, a.units, a.least, a.worst}; }
@@ -305,7 +304,7 @@ Json lines_json(const LaunchCount& count) {
     return out;
 }
 
-/// What is in these segments of the code.
+/// What these segments of the code contain.
 Json code_json(const LaunchCount& count, const std::set<std::uint32_t>& segments) {
     const auto& code = count.code();
     bool weighs = false, barrier = false, image = false;
@@ -363,7 +362,7 @@ void write_text(const std::filesystem::path& path, const Json& json) {
     std::ofstream out(beside, std::ios::binary);
     out << json_text(json) << '\n';
     out.close();
-    std::error_code ignored;  // who reads it is told of a file that is not there
+    std::error_code ignored;  // the reader reports a missing file
     if (out) std::filesystem::rename(beside, path, ignored);
 }
 

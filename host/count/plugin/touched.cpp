@@ -24,14 +24,14 @@ using Json = nlohmann::json;
 
 enum State : std::uint8_t { is_read = 1, is_written = 2 };
 
-/// Of one argument or one variable in local memory.
+/// Accesses to one argument, or to one variable in local memory.
 struct Touched {
     std::size_t size = 0;
-    std::uint64_t last = 0;  ///< behind its last byte that is touched
+    std::uint64_t last = 0;  ///< end of the highest access, in bytes
     unsigned unit = 0;       ///< bytes of the smallest access
     bool read = false, written = false, read_first = false, atomic = false, before = false;
-    std::string channel{};                 ///< of an image: "f", "i" or "ui", by the functions that are called with it
-    std::array<std::int64_t, 3> pixels{};  ///< of an image: in each dimension, behind the last that is touched
+    std::string channel{};                 ///< image: "f", "i" or "ui", from the functions called with it
+    std::array<std::int64_t, 3> pixels{};  ///< image: end of the highest access in each dimension
     std::vector<std::uint8_t> bytes{};
 
     void touch(std::uint64_t offset, std::size_t count, bool reads, bool writes) {
@@ -51,7 +51,7 @@ struct Touched {
     }
 };
 
-/// The dimensions, as bits, by the functions that are asked for them; with those that have none.
+/// The called built-in functions, each with a bit mask of its constant arguments (dimensions); bit 0 if it has none.
 void find_calls(const llvm::Function& function, std::set<const llvm::Function*>& known,
                 std::map<std::string, unsigned>& out) {
     if (!known.insert(&function).second) return;
@@ -71,14 +71,14 @@ void find_calls(const llvm::Function& function, std::set<const llvm::Function*>&
         }
 }
 
-/// "f", "i" or "ui" of a function that reads or writes an image, else nothing.
+/// "f", "i" or "ui" for a function that reads or writes an image; otherwise empty.
 std::string channel_of(const llvm::Function& function) {
     const auto name = plain_name(function.getName().str());
     if (!name.starts_with("read_image") && !name.starts_with("write_image")) return {};
     return name.substr(name.find("image") + std::string_view("image").size());
 }
 
-/// The argument that a value is, be it stored in between, as it is without an optimizer.
+/// The argument that a value is. Follows one store and load, because unoptimized code stores arguments first.
 const llvm::Argument* argument_of(const llvm::Value* value) {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
         for (const auto* user : load->getPointerOperand()->users())
@@ -88,7 +88,7 @@ const llvm::Argument* argument_of(const llvm::Value* value) {
     return llvm::dyn_cast<llvm::Argument>(value->stripPointerCasts());
 }
 
-/// How images are read and written: by what is called with them, and with what they are handed on as.
+/// Sets `out` to the channel of the functions that read or write the image, in called functions too.
 void find_channels(const llvm::Argument& image, std::set<const llvm::Argument*>& known, std::string& out) {
     if (!known.insert(&image).second) return;
     for (const auto& block : *image.getParent())
@@ -147,11 +147,11 @@ public:
         if (memory->getAddressSpace() != oclgrind::AddrSpaceLocal) return;
         auto& variable = local_[memory->extractBuffer(address)];
         variable.size = size;
-        std::fill(variable.bytes.begin(), variable.bytes.end(), 0);  // another group's
+        std::fill(variable.bytes.begin(), variable.bytes.end(), 0);  // from another group
     }
 
 private:
-    /// What a call does with an image: which pixels, where their coordinates are whole numbers.
+    /// Records the pixels that a call accesses, if the coordinates are integers.
     void access_image(const oclgrind::WorkItem& item, const llvm::CallInst& call) {
         const auto* called = call.getCalledFunction();
         const auto [known, is_new] = is_access_.try_emplace(called);
@@ -162,7 +162,7 @@ private:
         if (found == addresses_.end()) return;
         auto& out = arguments_[found->second];
         see(item);
-        // A sampler may stand between the image and the coordinates.
+        // A sampler may precede the coordinates.
         const bool writes = called->getReturnType()->isVoidTy();
         const auto* at = call.getArgOperand(!writes && call.arg_size() > 2 ? 2 : 1);
         if (at->getType()->isFPOrFPVectorTy()) return;
@@ -173,7 +173,7 @@ private:
     void see(const oclgrind::WorkItem& item) {
         for (unsigned d = 0; d < 3; ++d) items_[d] = std::max(items_[d], item.getGlobalID()[d] + 1);
     }
-    /// The argument of the buffer with this number.
+    /// The argument that uses buffer number `buffer`; nullptr if none does.
     Touched* argument_of(const oclgrind::Memory* memory, std::size_t buffer) {
         if (by_buffer_.empty())
             for (const auto& [address, number] : addresses_) {
@@ -200,7 +200,7 @@ private:
             overruns_ = overruns_ || !memory->isAddressValid(address, size);
             return;
         }
-        // What lies before a buffer is far behind the start of the one before it.
+        // An access before a buffer's start appears as a very large offset in the buffer with the previous number.
         constexpr std::size_t far = std::size_t{1} << 46;
         auto* out = argument_of(memory, offset >= far ? buffer + 1 : buffer);
         if (!out) return;
@@ -245,12 +245,12 @@ private:
     std::uint64_t instructions_ = 0, most_ = 0;
     bool too_long_ = false, overruns_ = false;
     std::vector<Touched> arguments_;
-    std::vector<std::pair<std::size_t, unsigned>> addresses_;  ///< of buffers, with the number of the argument
+    std::vector<std::pair<std::size_t, unsigned>> addresses_;  ///< addresses of buffers, with argument numbers
     std::map<std::size_t, unsigned> by_buffer_;
-    std::map<std::size_t, unsigned> local_sizes_;  ///< each local argument has a size of its own
+    std::map<std::size_t, unsigned> local_sizes_;  ///< argument by size; each local argument has its own size
     std::map<std::size_t, Touched> local_;
     std::map<std::string, unsigned> calls_;
-    std::map<const llvm::Function*, bool> is_access_;  ///< of an image
+    std::map<const llvm::Function*, bool> is_access_;  ///< whether it accesses an image
     std::array<std::size_t, 3> items_{};
 };
 

@@ -1,6 +1,6 @@
-// Integers that are no whole number of bytes. Clang makes them of ordinary text: `switch (i & 3)` has one of 2 bits, a
-// sum over a loop that it solves one of 33. Oclgrind 21.10 computes them wrongly. They are computed here as the next
-// wider integer that it knows, whose upper bits stay zero.
+// Widens integers whose size is not a whole number of bytes. Clang generates them from ordinary kernel code: `switch (i
+// & 3)` uses 2 bits, and a closed form of a loop's sum 33. Oclgrind 21.10 computes them wrongly. Here they become the
+// next wider integer that Oclgrind supports; its upper bits stay zero.
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/IR/Function.h>
@@ -93,7 +93,7 @@ private:
         const unsigned bits = odd->getType()->getIntegerBitWidth();
         return llvm::IntegerType::get(function_.getContext(), std::max(8u, unsigned(llvm::PowerOf2Ceil(bits))));
     }
-    /// The value as one that the simulator knows; another one's own.
+    /// The widened value; the value itself if the simulator supports its type.
     llvm::Value* wide(llvm::Value* value) const {
         if (!is_odd(value)) return value;
         if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value))
@@ -101,7 +101,7 @@ private:
         const auto known = wide_.find(value);
         return known != wide_.end() ? known->second : llvm::Constant::getNullValue(type_of(value));  // undefined
     }
-    /// No work of the text: what the simulator needs beside it.
+    /// Marks an instruction that only the simulator needs, so that it does not count as work.
     static llvm::Value* aside(llvm::Value* value) {
         if (auto* made = llvm::dyn_cast<llvm::Instruction>(value))
             made->setMetadata(is_aside, llvm::MDNode::get(made->getContext(), {}));
@@ -111,7 +111,7 @@ private:
         const auto mask = llvm::maskTrailingOnes<std::uint64_t>(bits);
         return b.CreateAnd(value, llvm::ConstantInt::get(value->getType(), mask));
     }
-    /// With its upper bits as its sign.
+    /// The widened value, sign-extended.
     llvm::Value* with_sign(Builder& b, llvm::Value* value) const {
         auto* out = wide(value);
         if (!is_odd(value)) return out;
@@ -136,7 +136,7 @@ private:
         const auto fit = [&](llvm::Value* value) { return odd ? aside(masked(b, value, bits)) : value; };
         switch (opcode) {
             case I::Trunc: {
-                constexpr unsigned of_a_mask = 8;  // `i & 3`; a wider one is clang's own way to compute
+                constexpr unsigned of_a_mask = 8;  // `i & 3`; clang uses wider ones only for its own computations
                 if (odd && bits < of_a_mask) return b.CreateZExtOrTrunc(masked(b, operand(0), bits), type);
                 return fit(b.CreateZExtOrTrunc(operand(0), type));
             }
@@ -188,7 +188,7 @@ private:
     llvm::DenseMap<const llvm::Value*, llvm::Value*> wide_;
 };
 
-// What the simulator knows of the values of each kernel is private; an explicit instantiation may name it.
+// The simulator's cache of a kernel's values is private, but an explicit instantiation may name private members.
 using Caches = std::map<const llvm::Function*, oclgrind::InterpreterCache*>;
 Caches& caches_of(oclgrind::Program& program);
 template <auto Member>
@@ -197,8 +197,7 @@ struct ReachCaches {
 };
 template struct ReachCaches<&oclgrind::Program::m_interpreterCache>;
 
-/// False where there was nothing to do. A function with an odd integer in an instruction that is not known here stays
-/// as it is.
+/// Whether it changed anything. Functions that use an odd integer in an unsupported instruction stay unchanged.
 bool widen_integers(llvm::Module& module) {
     bool any = false;
     for (auto& function : module) {
@@ -206,7 +205,7 @@ bool widen_integers(llvm::Module& module) {
         for (auto& block : function)
             for (auto& instruction : block)
                 if (touches_odd(instruction)) odd = true, all = all && can_widen(instruction);
-        if (!odd || !all) continue;  // Code::odd_bits() says so of what is left
+        if (!odd || !all) continue;  // Code::odd_bits() reports the rest
         Widener(function).run();
         any = true;
     }
@@ -217,7 +216,7 @@ bool widen_integers(llvm::Module& module) {
 
 void widen_odd_integers(const oclgrind::KernelInvocation& invocation) {
     const auto& kernel = *invocation.getKernel();
-    // The simulator only reads the program, but owns it.
+    // The simulator owns the program, but only reads it.
     auto& module = *const_cast<llvm::Module*>(kernel.getFunction()->getParent());
     if (!widen_integers(module)) return;
     for (auto& [function, cache] : caches_of(const_cast<oclgrind::Program&>(*kernel.getProgram()))) {

@@ -1,5 +1,5 @@
-// Chains of operations of which each needs the result of the one before: every value carries the longest that led to
-// it, also through memory.
+// Chains of dependent operations: each operation needs the result of the one before. Every value carries the longest
+// chain that led to it, also through memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cllab::count {
 
-// A hash map from numbers for what is looked up millions of times a second: open addressing, and clear() costs nothing.
+// A hash map with integer keys for millions of lookups per second: open addressing, and clear() in constant time.
 template <class V>
 class FlatMap {
 public:
@@ -38,7 +38,7 @@ public:
 private:
     struct Entry {
         std::uint64_t key = 0;
-        std::uint32_t generation = 0;  ///< an entry of an older one is free
+        std::uint32_t generation = 0;  ///< an entry of an older generation is free
         V value{};
     };
 
@@ -62,15 +62,15 @@ private:
 enum class Link : std::uint8_t { load, local_load, arithmetic, atomic, none };
 inline constexpr std::size_t links = 4;
 
-/// How much of a path each link is: what GPUs take, to the nearest power of ten or so.
+/// Cost of each link in a path: its latency on GPUs, relative to arithmetic, roughly to a power of ten.
 inline constexpr std::array<std::uint32_t, links> link_cost{100, 8, 1, 100};
 
 struct Depth {
     std::array<std::uint32_t, links> longest{};  ///< of each kind of link, along any path
     std::array<std::uint32_t, links> path{};     ///< along the path of the highest cost
     std::uint32_t cost = 0;                      ///< of that path
-    bool by_place = false;                       ///< the work-item's place in the launch is behind it
-    bool any = false;                            ///< so that it may be anything: it does not grow with the place
+    bool by_place = false;                       ///< depends on the work-item's place in the launch
+    bool any = false;                            ///< may be any number: does not grow with the place
 
     bool by_data() const {
         constexpr auto load = static_cast<std::size_t>(Link::load), atomic = static_cast<std::size_t>(Link::atomic);
@@ -93,16 +93,16 @@ struct Depth {
     }
 };
 
-/// What was stored in an address space, by words of four bytes.
+/// Depths of the values stored in an address space, per word of four bytes.
 class StoredDepths {
 public:
-    /// By `item` after so many barriers of its group.
+    /// A store by `item`, after its group passed `barriers` barriers.
     void store(std::uint64_t address, std::uint64_t bytes, const Depth& depth, std::uint32_t item,
                std::uint32_t barriers) {
         for_words(address, bytes, [&](std::uint64_t word) { words_[word] = {depth, item, barriers}; });
     }
-    /// Joins what a load finds there. What another work-item stored since the last barrier is not seen: the order in
-    /// which a simulator runs them is no dependency.
+    /// Joins the depths found there. Ignores stores by other work-items since the last barrier: the order in which a
+    /// simulator runs work-items is no dependency.
     void load(std::uint64_t address, std::uint64_t bytes, Depth& depth, std::uint32_t item,
               std::uint32_t barriers) const {
         if (words_.size() == 0) return;
@@ -120,7 +120,7 @@ private:
     };
     template <class Visit>
     static void for_words(std::uint64_t address, std::uint64_t bytes, Visit visit) {
-        constexpr std::uint64_t most_words = 64;  // of one access; a copy of a large struct is one
+        constexpr std::uint64_t most_words = 64;  // per access; a copy of a large struct may have more
         const auto first = address / 4, last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / 4;
         for (auto word = first; word <= std::min(last, first + most_words); ++word) visit(word);
     }

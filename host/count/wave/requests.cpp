@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint64_t sector_bytes = 32, sectors_of_line = 4, word_bytes = 4, banks_in_memory = 32;
 
-/// The units of `bytes` that the accesses touch, each once, in order.
+/// The units of `bytes` bytes that the accesses touch: each once, ascending.
 void distinct(std::span<const Access> accesses, std::uint64_t bytes, std::vector<std::uint64_t>& out) {
     out.clear();
     for (const auto& a : accesses)
         for (auto unit = a.address / bytes; unit <= (a.address + std::max(a.bytes, 1u) - 1) / bytes; ++unit)
             if (out.empty() || out.back() != unit) out.push_back(unit);
-    if (!std::is_sorted(out.begin(), out.end())) std::sort(out.begin(), out.end());  // most are
+    if (!std::is_sorted(out.begin(), out.end())) std::sort(out.begin(), out.end());  // usually sorted already
     out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
@@ -79,7 +79,7 @@ void Requests::global(std::span<const Access> accesses) {
     const bool written = accesses.front().what == What::store;
     distinct(accesses, sector_bytes, places_);
     const auto found = static_cast<std::uint64_t>(places_.size());
-    // Lanes that read the same bytes need fewer sectors than as many bytes side by side.
+    // Lanes that read the same bytes touch fewer sectors than their bytes would fill side by side.
     const auto bytes = bytes_of(accesses);
     const auto least = std::min(found, (bytes + sector_bytes - 1) / sector_bytes);
     (written ? group.writes : group.reads).add(found, least);
@@ -149,7 +149,7 @@ namespace {
 
 using Lanes = std::vector<Lane*>;
 
-/// The lanes that go on together, and the segment that they execute; no lanes at the end.
+/// Selects the lanes that continue together and returns the segment that they execute. No lanes: all have finished.
 std::uint32_t choose(std::span<Lane> lanes, Lanes& together) {
     together.clear();
     std::pair<unsigned, std::uint32_t> best{};
@@ -167,7 +167,7 @@ std::uint32_t choose(std::span<Lane> lanes, Lanes& together) {
     return best.second;
 }
 
-/// The first accesses of all lanes are one request, then the second ones.
+/// One request for the first accesses of all lanes, then one for their second accesses, and so on.
 void ask(const Lanes& together, std::uint32_t instruction, std::vector<Access>& accesses, Requests& requests) {
     for (bool first = true;; first = false) {
         accesses.clear();
@@ -264,7 +264,7 @@ void GroupSample::counted(const std::array<double, watched>& amounts) {
 }
 
 bool GroupSample::is_enough(bool all_code_ran) const {
-    // So few pairs that are alike leave 5 % of the others free to differ (0.95^59 < 0.05).
+    // If this many pairs are alike, at most 5 % of the others differ, at 95 % confidence (0.95^59 < 0.05).
     constexpr std::size_t least_pairs = 59;
     constexpr double narrow = 0.01;
     const auto number = static_cast<double>(of_pair_[0].size()), of = static_cast<double>(pairs());

@@ -16,7 +16,7 @@ std::string string_at(const json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
 }
 
-/// EF_AMDGPU_MACH, the low byte of e_flags (LLVM, BinaryFormat/ELF.h). Only read when the metadata names no target.
+/// EF_AMDGPU_MACH, the low byte of e_flags (LLVM, BinaryFormat/ELF.h). Only read if the metadata names no target.
 constexpr std::array<std::pair<std::uint8_t, const char*>, 26> processors{{
     {0x20, "gfx600"},  {0x21, "gfx601"},  {0x22, "gfx700"},  {0x23, "gfx701"},  {0x24, "gfx702"},  {0x28, "gfx801"},
     {0x29, "gfx802"},  {0x2a, "gfx803"},  {0x2b, "gfx810"},  {0x2c, "gfx900"},  {0x2d, "gfx902"},  {0x2e, "gfx904"},
@@ -67,7 +67,7 @@ std::optional<std::int64_t> amd_number(const json& kernel, const char* key) {
 
 std::string amd_processor(ByteSpan code_object) {
     if (const auto metadata = read_amd_metadata(code_object)) {
-        // "amdgcn-amd-amdhsa--gfx90a:sramecc+" names the processor behind the double dash.
+        // In "amdgcn-amd-amdhsa--gfx90a:sramecc+" the processor follows the double dash.
         std::string target = string_at(*metadata, "amdhsa.target");
         if (const auto dashes = target.rfind("--"); dashes != std::string::npos) {
             target = target.substr(dashes + 2);

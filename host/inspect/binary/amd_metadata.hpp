@@ -12,16 +12,16 @@
 
 namespace cllab::inspect {
 
-/// The whole metadata document, or nothing when the file has no readable one.
+/// The whole metadata document; nullopt if the file has no readable one.
 std::optional<nlohmann::json> read_amd_metadata(ByteSpan code_object);
 
-/// That of kernel `entry`; nullptr when there is no such kernel.
+/// The metadata of kernel `entry`; nullptr if there is no such kernel.
 const nlohmann::json* amd_kernel(const nlohmann::json& metadata, std::string_view entry);
 /// One of a kernel's numbers, ".vgpr_count": registers per work-item (VGPR) and per wavefront (SGPR), bytes per
 /// work-item (private) and work-group.
 std::optional<std::int64_t> amd_number(const nlohmann::json& kernel, const char* key);
 
-/// "gfx900" from amdhsa.target or the processor in e_flags; empty when neither is known.
+/// "gfx900" from amdhsa.target or from the processor in e_flags; empty if neither is known.
 std::string amd_processor(ByteSpan code_object);
 
 }  // namespace cllab::inspect

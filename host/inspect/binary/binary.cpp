@@ -49,7 +49,7 @@ bool is_host_machine(std::uint16_t machine) {
     return std::ranges::find(hosts, machine) != hosts.end();
 }
 
-/// 0xff04 is shared by Intel's CPU runtime and its GPU driver before 2026: only the section names tell them apart.
+/// Intel's CPU runtime and its GPU driver before 2026 share 0xff04: only the section names distinguish them.
 Kind recognise_intel(const Elf& elf) {
     if (elf.section(".ocl.obj")) return Kind::intel_cpu;
     for (const auto& section : elf.sections)
@@ -84,8 +84,8 @@ bool is_ptx(ByteSpan binary) {
     return std::ranges::all_of(head, [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
 }
 
-/// clover has no magic number of its own: Mesa's serialised module holds a whole ELF file. One tool has seen Intel's
-/// CPU ELF at offset 0x30 of an ahead-of-time file in the same manner.
+/// clover has no magic number of its own: Mesa's serialized module contains a whole ELF file. One tool saw Intel's CPU
+/// ELF at offset 0x30 of an ahead-of-time file in the same way.
 Kind recognise_embedded_elf(ByteSpan binary) {
     const std::string_view text = as_text(binary);
     constexpr std::string_view magic("\177ELF");
@@ -106,7 +106,7 @@ std::vector<std::string> of_ptx(std::string_view text) {
     return out;
 }
 
-/// Of the sections or symbols of an ELF file: the names with this in front and that behind, without both.
+/// Names of an ELF file's sections or symbols that start with `front` and end with `behind`, without both.
 template <typename Named>
 std::vector<std::string> of_elf(ByteSpan binary, std::vector<Named> Elf::*list, std::string_view front,
                                 std::string_view behind) {
@@ -148,7 +148,7 @@ std::vector<std::string> of_spirv(ByteSpan binary) {
     return out;
 }
 
-/// A kernel of Intel's patch tokens, with its list of them.
+/// A kernel in Intel's patch tokens, with its list of tokens.
 struct PatchedKernel {
     std::string_view name;
     ByteSpan patches;
@@ -158,8 +158,9 @@ constexpr std::string_view symbols_kernel = "Intel_Symbol_Table_Void_Program";  
 
 std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-/// Intel's patch tokens: a header of 28 bytes that counts the kernels, its list, and each kernel's header of 40 bytes
-/// with the lengths of its name and of what follows that. Found by compiling kernels of several lengths (ocloc 22.43).
+/// Intel's patch tokens: a header of 28 bytes with the number of kernels, and its list. Each kernel follows with a
+/// header of 40 bytes that has the lengths of its name and of the data after it. Found by compiling kernels of several
+/// lengths (ocloc 22.43).
 std::vector<PatchedKernel> patched_kernels(ByteSpan binary) {
     std::vector<PatchedKernel> out;
     const auto elf = read_elf(binary);
@@ -252,8 +253,8 @@ std::vector<std::string> kernel_names(ByteSpan binary) {
     return out;
 }
 
-/// Token 53 counts symbols, each with its type, offset, size and a name of 1024 bytes. A function that is nowhere has
-/// no size, a variable that is nowhere the last offset.
+/// Token 53 is a list of symbols: their number, then per symbol its type, offset, size and a name of 1024 bytes. An
+/// undefined function has size 0, and an undefined variable has the largest offset.
 std::vector<std::string> undefined_symbols(ByteSpan binary) {
     constexpr std::uint32_t symbol_table = 53, nowhere = 0xffffffff;
     constexpr std::uint64_t name_bytes = 1024, symbol_bytes = 12 + name_bytes;
@@ -275,9 +276,9 @@ std::vector<std::string> undefined_symbols(ByteSpan binary) {
 namespace {
 
 constexpr std::uint32_t sht_symtab = 2, sht_nobits = 8, sht_dynsym = 11;
-constexpr std::size_t most_symbols = 1u << 20;  // a damaged size must not make us allocate without end
+constexpr std::size_t most_symbols = 1u << 20;  // a damaged size must not cause endless allocation
 
-/// Name at `offset` of a string table, up to its NUL; empty when it starts outside or has no end.
+/// Name at `offset` of a string table, up to its NUL; empty if it starts outside or has no end.
 std::string_view string_at(ByteSpan table, std::uint64_t offset) {
     const std::string_view text = as_text(table);
     if (offset >= text.size()) return {};
@@ -286,7 +287,7 @@ std::string_view string_at(ByteSpan table, std::uint64_t offset) {
     return text.substr(static_cast<std::size_t>(offset), end - static_cast<std::size_t>(offset));
 }
 
-/// A number of 8 bytes in a 64-bit file and of 4 in a 32-bit one, which lies at a place of its own in each.
+/// A number: 8 bytes at `at64` in a 64-bit file, 4 bytes at `at32` in a 32-bit one.
 std::uint64_t word(const Elf& elf, ByteSpan bytes, std::uint64_t at64, std::uint64_t at32) {
     return elf.is64 ? *load<std::uint64_t>(bytes, at64) : *load<std::uint32_t>(bytes, at32);
 }

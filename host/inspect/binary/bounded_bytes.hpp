@@ -1,4 +1,4 @@
-// Bounds-checked little-endian reads: the parsers here take bytes that a driver, or a damaged file, made up.
+// Bounds-checked little-endian reads: the parsed bytes come from a driver, or from a file that may be damaged.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace cllab::inspect {
 
 using ByteSpan = std::span<const std::byte>;
 
-/// `size` bytes from `offset`, or nothing when any of them lies outside. Safe for every value of both.
+/// `size` bytes from `offset`; nullopt if any of them is outside. Safe for every value of both.
 inline std::optional<ByteSpan> slice(ByteSpan bytes, std::uint64_t offset, std::uint64_t size) {
     if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
     return bytes.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));

@@ -20,7 +20,7 @@ struct Specialised {
     bool has(const char* mark) const { return folder.find(mark) != std::string::npos; }
 };
 
-/// "64-4-1-goffs0" of "/vadd/64-4-1-goffs0/vadd.so"; empty when the path has another shape.
+/// "64-4-1-goffs0" of "/vadd/64-4-1-goffs0/vadd.so"; empty for another kind of path.
 std::string folder_of(const std::string& path, const std::string& kernel) {
     const std::string prefix = "/" + kernel + "/";
     if (!path.starts_with(prefix) || !path.ends_with(".so")) return {};
@@ -28,7 +28,7 @@ std::string folder_of(const std::string& path, const std::string& kernel) {
     return slash == std::string::npos ? std::string{} : path.substr(prefix.size(), slash - prefix.size());
 }
 
-/// The three sizes at the start of a folder's name; zeros, as in the generic one's name, when there are none.
+/// The three sizes at the start of a folder's name; zeros if there are none, and for the generic function.
 model::Extent local_of(const std::string& folder) {
     model::Extent local(0, 0, 0);
     if (std::sscanf(folder.c_str(), "%zu-%zu-%zu", &local.size[0], &local.size[1], &local.size[2]) != 3)
@@ -45,7 +45,7 @@ bool fits(const model::Extent& local, const LaunchSize& launch) {
     return true;
 }
 
-/// Drops the others when some satisfy `wanted`.
+/// If some elements satisfy `wanted`, drops the others.
 template <typename Wanted>
 void narrow(std::vector<Specialised>& list, Wanted wanted) {
     if (std::ranges::any_of(list, wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
@@ -56,7 +56,7 @@ constexpr std::size_t version_at = 16, kernels_at = 20, header_size = 32, most_p
 struct Record {
     std::string_view path;
     ByteSpan content;
-    std::size_t end = 0;   ///< offset behind the content
+    std::size_t end = 0;   ///< offset after the content
     bool clipped = false;  ///< the content runs past the end of the container
 };
 
@@ -78,14 +78,14 @@ std::optional<Record> record_at(ByteSpan binary, std::size_t at) {
     return Record{as_text(*path), binary.subspan(size_at + 4), binary.size(), true};
 }
 
-/// "/vadd/0-0-0/vadd.so" belongs to vadd; "/program.bc" to nobody.
+/// "/vadd/0-0-0/vadd.so" belongs to vadd; "/program.bc" to no kernel.
 std::string_view kernel_of(std::string_view path) {
     const auto slash = path.find('/', 1);
     return slash == std::string_view::npos ? std::string_view{} : path.substr(1, slash - 1);
 }
 
-/// PoCL names a program's folder after its hash, a letter from A to P for four bits: two letters, a slash and the
-/// others.
+/// PoCL names a program's folder after its hash, one letter from A to P per four bits: two letters, a slash and the
+/// other letters.
 std::string folder_in(ByteSpan binary) {
     constexpr std::size_t length = 40, searched = 128;
     const auto head = as_text(binary).substr(0, searched);
@@ -99,8 +99,8 @@ std::string folder_in(ByteSpan binary) {
     return {};
 }
 
-/// Work-items that a function named "_ZGVeN16uu_k" handles at once: instruction set, N for no mask, the number, one
-/// letter a parameter. 0 for any other name.
+/// Number of work-items that a function such as "_ZGVeN16uu_k" processes at once. The name has the instruction set, N
+/// for no mask, the number, and one letter per parameter. 0 for any other name.
 unsigned lanes_of(std::string_view symbol, const std::string& kernel) {
     if (!symbol.starts_with("_ZGV") || !symbol.ends_with("_" + kernel)) return 0;
     symbol.remove_suffix(kernel.size() + 1);
@@ -128,7 +128,7 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
     narrow(fitting, [&](const Specialised& s) {
         return std::ranges::any_of(loaded, [&](const auto& file) { return file.ends_with(s.entry->path); });
     });
-    // The lab launches without an offset, for which PoCL has code of its own, as for grids below 65535 in every
+    // The lab launches without an offset. PoCL has separate code for that, and for grids below 65535 in every
     // direction.
     narrow(fitting, [](const Specialised& s) { return s.has("-goffs0"); });
     if (launch.global.dims != 0) {
@@ -202,8 +202,8 @@ std::vector<std::string> loaded_objects() {
     return files;
 }
 
-// PoCL's container. The header and the per-kernel metadata grew between format versions 6 and 12, but the file records
-// (u32 length, path from the cache folder, u32 length, content) stayed, so they are looked for instead of counted off.
+// PoCL's container. The header and the per-kernel metadata grew between format versions 6 and 12. The file records (u32
+// length, path from the cache folder, u32 length, content) did not change, so the code searches for them.
 
 PoclContainer read_poclbin(ByteSpan binary) {
     using namespace std::string_view_literals;

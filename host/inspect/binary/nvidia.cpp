@@ -12,7 +12,7 @@
 namespace cllab::inspect {
 namespace {
 
-/// The number directly before `words` in `line`: "0 bytes spill stores" and "bytes spill stores" give 0.
+/// The number directly before `words` in `line`: 0 for "0 bytes spill stores" and "bytes spill stores".
 std::optional<std::int64_t> number_before(std::string_view line, std::string_view words) {
     auto end = line.find(words);
     if (end == std::string_view::npos) return std::nullopt;
@@ -26,7 +26,7 @@ void keep(std::optional<std::int64_t>& field, std::optional<std::int64_t> found)
     if (found) field = found;
 }
 
-/// An entry and its body have a frame each.
+/// Adds, because an entry and its body have a frame each.
 void add(std::optional<std::int64_t>& field, std::optional<std::int64_t> found) {
     if (found) field = field.value_or(0) + *found;
 }
@@ -44,7 +44,7 @@ std::string trailing_identifier(std::string_view text) {
     return {begin.base(), end.base()};
 }
 
-/// ".entry NAME(", ".func (.param .b32 result) NAME(", ".global .align 4 .b8 NAME[8] = {1, 2}".
+/// The name declared in ".entry NAME(", ".func (.param .b32 result) NAME(", ".global .align 4 .b8 NAME[8] = {1, 2}".
 std::string name_declared_in(std::string_view text) {
     for (const std::string_view word : {".entry", ".func"}) {
         const auto at = text.find(word);
@@ -56,7 +56,7 @@ std::string name_declared_in(std::string_view text) {
     return {};
 }
 
-/// "$L__BB3_2" becomes "$L__BB_2" and "__local_depot3" "__local_depot".
+/// "$L__BB3_2" becomes "$L__BB_2", and "__local_depot3" becomes "__local_depot".
 void drop_ordinals(std::string& line) {
     for (const std::string_view word : {"BB", "__local_depot"})
         for (auto at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
@@ -156,7 +156,7 @@ PtxasFacts parse_ptxas_log(std::string_view log, std::string_view entry) {
             if (!any_entry) facts = {};
             any_entry = true;
         } else if (const auto properties = line.find("Function properties for "); properties != std::string::npos) {
-            // Functions the entry calls have their properties in the same block.
+            // The entry's block also has the properties of functions that it calls.
             const auto name = trim(line.substr(properties + 24));
             function_is_mine = !any_entry || name == entry || name == concat(body_prefix, entry);
         }
@@ -171,7 +171,7 @@ PtxasFacts parse_ptxas_log(std::string_view log, std::string_view entry) {
             keep(facts.shared_bytes, number_before(line, "bytes smem"));
         }
     }
-    if (facts.registers && !facts.shared_bytes) facts.shared_bytes = 0;  // ptxas leaves zeros out
+    if (facts.registers && !facts.shared_bytes) facts.shared_bytes = 0;  // ptxas omits zeros
     return facts;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "VGPRs 5, SGPRs 9, …" in the vendor's own words; spills say their unit.
+/// "VGPRs 5, SGPRs 9, …" in the vendor's terms; spills have their unit.
 std::string facts_line(const Analysis& a, const json& facts) {
     const auto* set = isa::of(a.kind);
     const Words words = set ? set->words : Words{};
@@ -41,7 +41,7 @@ std::string facts_line(const Analysis& a, const json& facts) {
     const auto per_private = concat(" byte per ", words.private_per);
     add(words.private_bytes, a.info.private_bytes, per_private.c_str());
     add(words.local_bytes, a.info.local_bytes, " byte");
-    // Counts of PTX may be all there is beside it.
+    // "of SASS", because the instruction counts may be of PTX only.
     add("code", a.info.code_bytes, a.kind == Kind::ptx ? " byte of SASS" : " byte");
     return join(parts, ", ");
 }
@@ -91,8 +91,7 @@ json make_stats(const Analysis& a, const json& facts, std::size_t binary_bytes, 
     return out;
 }
 
-/// Replaces the kernel's name where it is one: alone, or between the underscores that drivers and parameters put around
-/// it.
+/// Replaces the kernel's name where it is a whole word. The underscores that drivers and parameters add may adjoin it.
 void drop_name(std::string& text, const std::string& name) {
     if (name.empty()) return;
     const auto letter = [&](std::size_t at) {
@@ -105,7 +104,8 @@ void drop_name(std::string& text, const std::string& name) {
     }
 }
 
-/// "[rip + 0x2f3]" and "[rip-18]" become "[rip]": where constants lie follows from the length of the code before them.
+/// "[rip + 0x2f3]" and "[rip-18]" become "[rip]": the distance of constants depends on the length of the code before
+/// them.
 void drop_displacements(std::string& text) {
     for (auto at = text.find("rip"); at != std::string::npos; at = text.find("rip", at + 3)) {
         auto end = at + 3;
@@ -116,8 +116,8 @@ void drop_displacements(std::string& text) {
     }
 }
 
-/// The bytes of the constant sections of an ELF file. Of AMD's kernel descriptors (.kd, 64 bytes) only the kernel's own
-/// counts, without bytes 16 to 23: they are the offset of its code, which other kernels of the file change.
+/// The bytes of the constant sections of an ELF file. Among AMD's kernel descriptors (.kd, 64 bytes) only the kernel's
+/// own counts, without bytes 16 to 23: these are the offset of its code, which depends on other kernels of the file.
 std::string constants_of(ByteSpan file, const std::string& entry) {
     std::string out;
     const auto elf = read_elf(file);
@@ -125,7 +125,7 @@ std::string constants_of(ByteSpan file, const std::string& entry) {
         const auto& section = elf->sections[i];
         if (!section.name.starts_with(".rodata")) continue;
         std::string bytes(as_text(section.data));
-        std::map<std::uint64_t, std::string_view, std::greater<>> descriptors;  // the last first
+        std::map<std::uint64_t, std::string_view, std::greater<>> descriptors;  // last first
         for (const auto& symbol : elf->symbols)
             if (symbol.section == i && symbol.name.ends_with(".kd"))
                 descriptors[symbol.value - section.address] = symbol.name;
@@ -154,7 +154,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     try {
         const ToolBudget budget(options.tool_budget);
         a.disassembly = disassemble(a.kind, binary, entry, launch, options);
-    } catch (const Error& error) {  // no room for a temporary file: the facts that need no tool are still worth having
+    } catch (const Error& error) {  // a temporary file could not be written: keeps the facts that need no tool
         a.disassembly.listings.push_back(
             {describe(a.kind), nullptr, {}, std::string("no disassembly: ") + error.what()});
     }
@@ -171,7 +171,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
                          launch.local_arguments});
     a.summary = make_summary(a, facts);
     facts["summary"] = a.summary;
-    // Names come out of the binary: bytes that are not UTF-8 are replaced, not thrown over.
+    // Names come from the binary: bytes that are not UTF-8 are replaced and cause no exception.
     a.stats = json_text(make_stats(a, facts, binary.size(), entry), 2) + "\n";
     return a;
 }
@@ -251,7 +251,7 @@ using What = Declared::What;
 
 // --- One instruction -------------------------------------------------------------------------------------------------
 
-/// What may be declared, in the order of Declared::What. `access`: the begin of such an access's name behind its space.
+/// What may be declared, in the order of Declared::What. `access`: the start of an access's name, after its space.
 struct Wanted {
     const char* name;
     std::string_view access{};
@@ -269,10 +269,10 @@ constexpr Wanted wanted_kinds[]{{"multiply-adds"},
                                 {"floating-point operations or calls"}};
 const Wanted& kind_of(const Declared& d) { return wanted_kinds[static_cast<std::size_t>(d.what)]; }
 
-/// `access` is a name such as "global_load_128": whether it is the one wanted, and its bits (0: not said).
+/// The bits of an access such as "global_load_128" (0: unknown) if it is of the wanted kind; otherwise nullopt.
 std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_view access, const Wanted& wanted) {
     const auto& spaces = wanted.local ? isa.local_spaces : isa.global_spaces;
-    if (spaces.empty()) {  // memory is one
+    if (spaces.empty()) {  // there is only one memory
         if (access.starts_with("stack_")) access.remove_prefix(6);
     } else {
         const auto space = access.substr(0, access.find('_'));
@@ -285,7 +285,7 @@ std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_vie
 
 double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const Wanted& kind) {
     if (isa.is_housekeeping && isa.is_housekeeping(i)) return 0;
-    // An atomic is one, however wide.
+    // An atomic counts as one, whatever its width.
     const bool whole = kind.access == "atomic";
     double sum = 0;
     for (const auto& access : isa.classify(i).memory) {
@@ -303,7 +303,8 @@ double accesses(const InstructionSet& isa, const Instruction& i, const Declared&
 
 // --- Functions -------------------------------------------------------------------------------------------------------
 
-/// The part of "1160 <f>" in brackets when it names another function than `own`; "<f+0x20>" is a place, not a function.
+/// The function in the brackets of "1160 <f>" if it is not `own`; otherwise empty. "<f+0x20>" is a place, not a
+/// function.
 std::string other_function(const Instruction& i, const std::string& own) {
     const auto name = std::string(named_target(i.operands));
     return name == own || i.operands.find("+0x", i.operands.rfind('<')) != std::string::npos ? std::string{} : name;
@@ -313,7 +314,7 @@ bool leaves(const InstructionSet& isa, const Instruction& i, const std::string& 
     return isa.is_call(i) || (isa.names_callees && i.flow != Flow::next && !other_function(i, own).empty());
 }
 
-/// Counts functions with what they call, as often as they call it.
+/// Counts a function and the functions that it calls, once per call.
 class CallTree {
 public:
     CallTree(const InstructionSet& isa, const std::string& text, const Declared& declared)
@@ -321,12 +322,13 @@ public:
         for (auto& function : isa.parse(text)) functions_.emplace(function.name, std::move(function));
     }
 
-    /// Nothing when a function that cannot be followed is called. Of built-in functions such a call may be what was
-    /// looked for, or the whole kernel behind a linker's table: enough calls prove the work, too few prove nothing.
+    /// nullopt if it calls a function that cannot be followed. If built-in functions are declared, such a call may be
+    /// one of them, or the whole kernel through a linker's table. Enough counted calls then prove the work; too few
+    /// prove nothing.
     std::optional<double> total(const std::string& called) {
         const std::string name(behind_plt(called));
         const auto found = functions_.find(name);
-        // Through the linker's table the code may be in another file. A recursion has no fixed number of operations.
+        // Code behind the linker's table may be in another file. A recursion has no fixed number of operations.
         if (found == functions_.end() || !open_.insert(name).second) return std::nullopt;
         std::optional<double> sum = 0;
         for (const auto& i : found->second.instructions) {
@@ -353,7 +355,7 @@ private:
     bool unfollowed_ = false;
 };
 
-/// True when every jump of the function is known, so that its loops are all of its loops.
+/// Whether every jump of the function is known, and so all of its loops.
 bool loops_are_known(const FunctionStats& stats) {
     if (stats.isa->hides_jumps || stats.irreducible_edges > 0) return false;
     std::set<std::uint64_t> places;
@@ -395,8 +397,8 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     }
     double sum = 0;
     if (a_trip && loops_are_known(stats)) {
-        // What stands before and behind the loops (arguments, start values) is no work of a trip; without a loop there
-        // is none.
+        // Code before and after the loops (arguments, start values) is no work of an iteration. Without a loop there is
+        // no such work.
         for (const auto& loop : stats.loops)
             for (const auto i : loop.body) sum += elements_of(isa, code[i], declared);
     } else {
@@ -412,7 +414,7 @@ WorkCheck check_work(const Analysis& a, const std::vector<Declared>& declared, b
         bool counted = false;
         for (std::size_t k = 0; k < a.counts.size(); ++k) {
             const auto& listing = a.disassembly.listings[k];
-            // count_function takes the first function when there is none of that name: no code to judge by.
+            // count_function takes the first function if none has that name. Such code is not judged.
             if (a.counts[k].code.name != listing.function) continue;
             const auto found = count_work(a.counts[k], listing.text, d, a_trip);
             if (!found) continue;

@@ -41,7 +41,7 @@ std::vector<Block> make_blocks(const Function& function) {
 
 struct Order {
     std::vector<std::size_t> reverse_post;                        ///< reachable blocks
-    std::vector<std::size_t> number;                              ///< position in it; none when unreachable
+    std::vector<std::size_t> number;                              ///< position in it; `none` if unreachable
     std::vector<std::pair<std::size_t, std::size_t>> retreating;  ///< edges to a block still on the depth-first path
 };
 
@@ -76,7 +76,7 @@ std::vector<std::vector<std::size_t>> predecessors_of(const std::vector<Block>& 
     return predecessors;
 }
 
-/// Immediate dominators; the entry's is itself, an unreachable block's none.
+/// Immediate dominators. The entry's is itself; an unreachable block has none.
 std::vector<std::size_t> dominators(const std::vector<std::vector<std::size_t>>& predecessors, const Order& order) {
     std::vector<std::size_t> idom(predecessors.size(), none);
     idom[0] = 0;
@@ -107,7 +107,7 @@ bool dominates(std::size_t a, std::size_t b, const std::vector<std::size_t>& ido
     return a == b;
 }
 
-/// Everything that reaches `tail` without passing `header`.
+/// Adds all blocks that reach `tail` without passing `header`.
 void add_body(std::set<std::size_t>& body, std::size_t header, std::size_t tail,
               const std::vector<std::vector<std::size_t>>& predecessors) {
     std::vector<std::size_t> todo;
@@ -122,8 +122,8 @@ void add_body(std::set<std::size_t>& body, std::size_t header, std::size_t tail,
 }
 
 void nest(std::vector<Loop>& loops) {
-    // The smallest other loop that holds the header is the parent: natural loops of different headers are nested or
-    // apart.
+    // The parent is the smallest other loop that contains the header: natural loops of different headers are nested or
+    // disjoint.
     for (std::size_t i = 0; i < loops.size(); ++i)
         for (std::size_t j = 0; j < loops.size(); ++j) {
             if (i == j || loops[j].blocks.size() <= loops[i].blocks.size()) continue;

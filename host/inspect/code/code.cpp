@@ -15,7 +15,7 @@
 namespace cllab::inspect {
 namespace {
 
-/// The function called or jumped to; a target inside a function names it too.
+/// The function that is called or jumped to, also if the target is inside it.
 std::string_view callee(std::string_view line) {
     const bool instruction = line.find("call") != std::string_view::npos || line.find("jmp") != std::string_view::npos;
     return instruction ? named_target(line) : std::string_view{};
@@ -26,7 +26,7 @@ struct FunctionText {
     std::vector<std::string_view> lines;
 };
 
-/// Hexadecimal digits and nothing else.
+/// Whether the text has only hexadecimal digits.
 bool is_hex(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });
 }
@@ -34,7 +34,7 @@ bool is_hex(std::string_view text) {
 constexpr std::size_t most_aligned = 3000;
 constexpr std::uint32_t alone = 2;
 
-/// Cost of putting two instructions on one line; more than two lines of their own when the mnemonics differ.
+/// Cost of pairing two instructions on one line. Different mnemonics cost more than two unpaired lines.
 std::uint32_t together(const Instruction& a, const Instruction& b) {
     if (a.text == b.text) return 0;
     return a.mnemonic == b.mnemonic ? 1 : 2 * alone + 1;
@@ -118,7 +118,7 @@ std::string_view function_header(std::string_view line) {
     return line.substr(open + 2, line.size() - open - 4);
 }
 
-// Cutting one function out of the text that a disassembler printed for a whole file.
+// Cuts one function out of a disassembler's text of a whole file.
 
 std::string_view named_target(std::string_view text) {
     const auto open = text.rfind('<'), close = text.rfind('>');
@@ -222,7 +222,7 @@ json to_json(const InstructionSet& isa, const Counts& counts) {
     return out;
 }
 
-/// The scalar remainder beside a vector body may have some instructions more, but each does less work.
+/// The scalar remainder of a vector loop may have a few more instructions, but each does less work.
 int loop_to_show(const std::vector<LoopStats>& loops) {
     int best = -1;
     unsigned most = 0;
@@ -300,11 +300,12 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     for (const auto& loop : graph.loops) {
         const auto header = code[graph.blocks[loop.header].first].address;
         stats.loops.push_back({address_text(*isa, header), loop.depth, loop.parent});
-        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;  // it came before
+        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;  // the parent comes
+                                                                                                     // first
     }
     for (const auto& block : graph.blocks) {
         if (block.loops.empty()) continue;
-        LoopStats& loop = stats.loops[block.loops.back()];  // whose iteration it belongs to
+        LoopStats& loop = stats.loops[block.loops.back()];  // the loop whose iteration has the block
         for (std::size_t i = block.first; i < block.end; ++i) {
             loop.own.add(*isa, code[i]);
             loop.body.push_back(i);

@@ -16,9 +16,9 @@
 namespace cllab::inspect {
 
 enum class Flow {
-    next,    ///< goes on with the following instruction (also calls: they come back)
-    branch,  ///< may go to `targets`, may go on
-    jump,    ///< goes to `targets`
+    next,    ///< continues with the next instruction (also calls, because they return)
+    branch,  ///< may jump to `targets` or continue
+    jump,    ///< jumps to `targets`
     stop,    ///< ends the function
 };
 
@@ -28,9 +28,9 @@ struct Instruction {
     std::string mnemonic;       ///< "v_add_u32_e32", "LDG.E.128", "ld.global.v4.f32"
     std::string operands;       ///< "v3, 1, v3"
     std::string guard;          ///< predicate of SASS and PTX, "@!P0"; empty otherwise
-    bool locked = false;        ///< x86: behind a lock prefix
+    bool locked = false;        ///< x86: with a lock prefix
     bool stack = false;         ///< x86: its memory operand is on the stack, addressed from rsp or a frame pointer
-    double share = 1;           ///< Intel GPUs: part of the work-items it is for, 16 of SIMD32 are 0.5
+    double share = 1;           ///< Intel GPUs: part of the work-items that it is for; 0.5 for 16 of SIMD32
     Flow flow = Flow::next;
     std::vector<std::uint64_t> targets;  ///< addresses; empty for an indirect branch that the text does not resolve
     std::string text;                    ///< the line, trimmed, without address and encoding
@@ -43,12 +43,12 @@ struct Function {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-/// What one instruction is, for counting.
+/// Classification of one instruction, for counting.
 struct Class {
-    std::string name;                   ///< exactly one a instruction: "v_alu", "vector_256", "fp32" …
+    std::string name;                   ///< exactly one per instruction: "v_alu", "vector_256", "fp32" …
     std::vector<std::string> memory{};  ///< accesses it makes, "global_load_128", "store_8"; read-modify-write has two
     std::vector<const char*> marks{};   ///< keys of InstructionSet::marks that it counts for
-    unsigned work = 1;                  ///< weight in the choice of the loop that is shown
+    unsigned work = 1;                  ///< weight in the choice of the shown loop
 };
 
 // --- Two instruction sequences side by side, aligned -----------------------------------------------------------------
@@ -59,9 +59,8 @@ struct DiffLine {
     std::string left, right;
 };
 
-/// Least-cost alignment (Needleman and Wunsch 1970): equal text costs nothing, equal mnemonics 1, a line alone 2;
-/// different mnemonics are never put beside each other. Sequences past 3000 instructions are cut, with a last line that
-/// says so.
+/// Minimum-cost alignment (Needleman and Wunsch 1970): equal text costs 0, equal mnemonics 1, an unpaired line 2.
+/// Different mnemonics are never paired. Sequences are cut after 3000 instructions; the last line says so.
 std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vector<Instruction>& right);
 
 // --- Helpers of the parsers ------------------------------------------------------------------------------------------
@@ -69,31 +68,33 @@ std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vec
 std::vector<std::string_view> lines_of(std::string_view text);
 /// "@P0 BRA target": the guard, the mnemonic and the operands of one instruction.
 Instruction instruction_of(std::string text);
-/// The functions of a listing, line by line: `name_of` gives the name of the function that a line begins, empty for
-/// any other line; `read` gives the instruction on such a line. Lines before the first function are skipped.
+/// The functions of a listing, read line by line. `name_of` returns the name of the function that a line begins, and an
+/// empty text for any other line. `read` returns the instruction on a line. Lines before the first function are
+/// skipped.
 std::vector<Function> functions_of(std::string_view text,
                                    const std::function<std::string_view(std::string_view line)>& name_of,
                                    const std::function<std::optional<Instruction>(std::string_view line)>& read);
-/// The decimal number at a place of a text; 0 where there is none.
+/// The decimal number at `at`; 0 if there is none.
 std::uint64_t number_at(std::string_view text, std::size_t at);
-/// Decimal digits and nothing else.
+/// The number if the text has only decimal digits.
 std::optional<unsigned> whole_number(std::string_view text);
-/// Hexadecimal with or without 0x at the start of `text`.
+/// The hexadecimal number at the start of `text`, with or without 0x.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
-/// The address in front of an instruction of objdump's, "    1160:"; nothing for any other line.
+/// The address before an instruction in objdump's text, " 1160:"; nullopt for any other line.
 std::optional<std::uint64_t> listed_address(std::string_view line);
-/// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when
-/// none is.
+/// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty if there
+/// is none.
 std::string_view named_target(std::string_view text);
-/// The function that an entry of the linker's table leads to: "foo" of "foo@plt", and of "foo".
+/// The function that an entry of the linker's table calls: "foo" of "foo@plt", and of "foo".
 std::string_view behind_plt(std::string_view name);
-/// "0000000000001160 <name>:" gives name, anything else nothing. GNU and LLVM print the same header.
+/// "name" of "0000000000001160 <name>:", empty for any other line. GNU and LLVM print the same header.
 std::string_view function_header(std::string_view line);
-/// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
-/// lines when the function is not there.
+/// The lines of `function` and of every function that it calls, in an objdump-style listing, in its order. The whole
+/// listing if the function is missing.
 std::string cut_function(const std::string& listing, const std::string& function);
 
-/// The .text.<function> section of a listing by nvdisasm, or the "Function : <function>" block of one by cuobjdump.
+/// The .text.<function> section of nvdisasm's listing, or the "Function : <function>" block of cuobjdump's. The whole
+/// listing if the function is missing.
 std::string cut_sass(const std::string& listing, const std::string& function);
 
 // Control-flow graph of a function and its natural loops (Aho, Lam, Sethi and Ullman, 9.6; dominators after Cooper,
@@ -101,24 +102,24 @@ std::string cut_sass(const std::string& listing, const std::string& function);
 struct Block {
     std::size_t first = 0, end = 0;  ///< instructions [first, end)
     std::vector<std::size_t> successors;
-    std::vector<std::size_t> loops{};  ///< around it, outermost first
+    std::vector<std::size_t> loops{};  ///< loops around it, outermost first
 };
 
 struct Loop {
     std::size_t header = 0;           ///< block
-    std::vector<std::size_t> blocks;  ///< ascending, with those of inner loops
+    std::vector<std::size_t> blocks;  ///< ascending, including those of inner loops
     int parent = -1;                  ///< index of the loop around this one
     unsigned depth = 1;               ///< 1 is outermost
 };
 
 struct FlowGraph {
     std::vector<Block> blocks;
-    std::vector<std::size_t> reached;  ///< blocks that the first leads to, ascending
+    std::vector<std::size_t> reached;  ///< blocks reachable from the first, ascending
     std::vector<Loop> loops;           ///< by address of the header, outer before inner
-    unsigned irreducible_edges = 0;  ///< jumps back into the middle of a cycle: a loop with two entries, not in `loops`
+    unsigned irreducible_edges = 0;  ///< jumps back into the middle of a cycle: loops with two entries, not in `loops`
 };
 
-/// Only code reachable from the first instruction makes loops, so the padding behind a kernel never does.
+/// Only code that is reachable from the first instruction forms loops, so the padding after a kernel never does.
 FlowGraph analyse_flow(const Function& function);
 
 // Instruction counts of a function and of each of its loops.
@@ -134,11 +135,11 @@ struct Counts {
     void add(const InstructionSet& isa, const Instruction& instruction);
 };
 
-/// A block with the counts of its instructions and the loops around it; how hot it is, is not said.
+/// A block with the counts of its instructions and the loops around it, without its share of the time.
 model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
                               const Block& block);
-/// Address behind instruction `i`. Where the text does not say how long it is, only its first byte is its own: samples
-/// stand at first bytes.
+/// The address after the instruction. If its length is unknown, only its first byte counts: samples have addresses of
+/// first bytes.
 std::uint64_t end_of(const Instruction& instruction);
 
 /// "0x1a68" (PTX: "statement 17").
@@ -151,32 +152,32 @@ struct LoopStats {
     unsigned depth = 1;
     int parent = -1;
     bool innermost = true;
-    Counts own{};                     ///< one iteration, without what inner loops do
-    std::vector<std::size_t> body{};  ///< indices of those instructions, in order
+    Counts own{};                     ///< one iteration, without inner loops
+    std::vector<std::size_t> body{};  ///< indices of these instructions, in order
 };
 
 struct FunctionStats {
-    const InstructionSet* isa = nullptr;  ///< set where there is any instruction
+    const InstructionSet* isa = nullptr;  ///< nullptr: the listing is not counted
     Function code;
     Counts total;
     std::vector<LoopStats> loops;
-    /// The loop shown where there is room for one: of the innermost loops the one whose iteration does the most work.
-    /// Work is the number of instructions; an x86 one counts once for each 128 bits of the widest register it names. -1
-    /// without loops. That is its shape in the code; which loop the time goes to is not known here.
+    /// The loop shown if there is room for one: the innermost loop whose iteration does the most work. Work is the
+    /// number of instructions; an x86 instruction counts once per 128 bits of its widest register. -1 without loops.
+    /// The choice follows from the code alone; which loop takes the time is not known here.
     int shown = -1;
     unsigned irreducible_edges = 0;
 };
 
-/// Counts of function `entry` of a listing, of the first function when it has no such name; of nothing when the
-/// instruction set is not counted or the text has no instruction.
+/// Counts of function `entry` of a listing, or of the first function if none has this name. Empty if the instruction
+/// set is not counted or the text has no instruction.
 FunctionStats count_function(const InstructionSet* isa, std::string_view text, const std::string& entry);
 
 nlohmann::json to_json(const FunctionStats& stats);
 
-/// "k: 60 instructions, 272 bytes; v 20, s 30", then a line a loop, indented by its depth.
+/// "k: 60 instructions, 272 bytes; v 20, s 30", then one line per loop, indented by its depth.
 std::string summary(const FunctionStats& stats);
 
-/// "innermost loop at 0x1a68": the one that is shown; "whole kernel (no loop)" without one.
+/// "innermost loop at 0x1a68": the shown loop; "whole kernel (no loop)" without one.
 std::string shown_place(const FunctionStats& stats);
 
 /// "11 instructions, v 5, s 4: s_alu 2, v_alu 5 …": counts in one line.

@@ -21,9 +21,9 @@ namespace {
 
 using model::Hot;
 
-constexpr double least_share = 0.005;  // of a block that is named
+constexpr double least_share = 0.005;  // minimum for a block to be reported
 
-/// The last of a sorted list that begins at `place` or before; nothing where all begin behind it.
+/// The last element of a sorted list that begins at or before `place`; nullptr if all begin after it.
 template <typename T, typename Place>
 const T* last_from(const std::vector<T>& sorted, const Place& place, Place T::*begin) {
     const auto behind = std::ranges::upper_bound(sorted, place, {}, begin);
@@ -32,20 +32,20 @@ const T* last_from(const std::vector<T>& sorted, const Place& place, Place T::*b
 
 // --- The kernel's machine code in memory -----------------------------------------------------------------------------
 
-/// The section that holds the kernel's function, and the function's place in it.
+/// The section with the kernel's function, and the function's place in it.
 struct Code {
-    std::uint64_t address = 0;  ///< of the section, as the listing has it
+    std::uint64_t address = 0;  ///< of the section, as in the listing
     ByteSpan section;
     std::uint64_t function = 0, size = 0;  ///< offset of the function in the section, and its bytes
-    std::vector<bool> known;               ///< bytes of the function that are the same wherever it is loaded
-    std::vector<std::pair<std::uint64_t, std::string>> symbols;  ///< functions by their address
+    std::vector<bool> known;               ///< bytes of the function that do not depend on its address
+    std::vector<std::pair<std::uint64_t, std::string>> symbols;  ///< functions by address
     const Listing* listing = nullptr;
 };
 
 constexpr std::uint16_t et_rel = 1;
 constexpr std::uint32_t sht_progbits = 1, sht_rela = 4;
 
-/// A linker writes over what relocations name.
+/// A linker overwrites the bytes that relocations name.
 void forget_relocated(const Elf& elf, std::size_t section, Code& code) {
     for (const auto& relocations : elf.sections) {
         if (relocations.type != sht_rela || relocations.info != section) continue;
@@ -63,7 +63,7 @@ std::optional<Code> code_in(ByteSpan file, const std::string& function) {
     const auto elf = read_elf(file);
     const ElfSymbol* symbol = elf ? elf->symbol(function) : nullptr;
     if (!symbol || symbol->size == 0) return std::nullopt;
-    // Not by the section's name: Intel's CPU runtime has .ltext, and of -ffunction-sections each function has one.
+    // Not by the section's name: Intel's CPU runtime has .ltext, and -ffunction-sections names one per function.
     if (symbol->section >= elf->sections.size()) return std::nullopt;
     const auto& section = elf->sections[symbol->section];
     const std::uint64_t start = elf->type == et_rel ? 0 : section.address;
@@ -80,10 +80,10 @@ std::optional<Code> code_in(ByteSpan file, const std::string& function) {
     return code;
 }
 
-/// Offsets in `memory` at which the function stands.
+/// Offsets in `memory` at which the function is found.
 std::vector<std::uint64_t> places_of(const Code& code, ByteSpan memory) {
     const auto function = code.section.subspan(code.function, code.size);
-    // The longest stretch without a relocation is looked for, the rest is compared there.
+    // Searches for the longest stretch without a relocation, then compares the rest there.
     std::size_t best = 0, length = 0;
     for (std::size_t i = 0, begin = 0; i <= function.size(); ++i) {
         if (i < function.size() && code.known[i]) continue;
@@ -125,7 +125,7 @@ public:
     Tally(const InstructionSet& isa, Function function)
         : isa_(isa), function_(std::move(function)), graph_(analyse_flow(function_)), hits_(graph_.blocks.size(), 0) {}
 
-    /// False: the address is none of the function's.
+    /// False: the address is not in the function.
     bool add(std::uint64_t address, std::uint64_t times = 1) {
         const auto* instruction = last_from(function_.instructions, address, &Instruction::address);
         if (!instruction || address >= end_of(*instruction)) return false;
@@ -171,7 +171,7 @@ private:
     std::vector<std::uint64_t> hits_;
 };
 
-/// The machine code that is at hand, of the first listing of which it is.
+/// The available machine code of the first listing that has some.
 std::optional<Code> host_code(const Analysis& analysis) {
     for (const auto& listing : analysis.disassembly.listings) {
         if (!listing.isa || !listing.isa->parse || listing.text.empty()) continue;
@@ -199,7 +199,7 @@ Hot reported(Hot hot, const char* evidence, const std::vector<Tally>& tallies, s
     return hot;
 }
 
-/// "63.2 % of the kernel's samples, "; nothing where code is only accounted for.
+/// "63.2 % of the kernel's samples, "; empty if the code is accounted for without shares.
 std::string share_of(const Hot& hot, const model::HotBlock& block) {
     return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot))
                            : std::string();
@@ -244,7 +244,7 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     if (!code) return unknown(out, "there is no disassembly to match the sampled addresses with");
     out.code = code->listing->title;
 
-    // Where the section that holds the function begins, once for each place in which it is loaded.
+    // Addresses at which the function's section begins, one per place where it is loaded.
     std::vector<std::uint64_t> bases;
     std::set<const CodeRegion*> sampled;
     for (const auto address : samples.addresses)
@@ -290,7 +290,7 @@ Hot hot_code(const ExecutedCode& code) {
     return reported(out, Hot::counted, tallies, out.executed);
 }
 
-// What is said of the code that ran: beside the listing, in stats.json and in the summary.
+// Text about the code that ran: in the listing, in stats.json and in the summary.
 
 std::string hot_summary(const Hot& hot) {
     std::string text =
@@ -307,7 +307,7 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
     std::string out, function;
     bool head = true;
     for (const auto line : lines_of(text)) {
-        // Behind what is said of the code as a whole.
+        // After the lines about the code as a whole.
         if (head && !line.starts_with("//")) {
             for (const auto said : lines_of(about)) out += "// " + std::string(said) + "\n";
             head = false;
@@ -335,12 +335,12 @@ constexpr double tolerance = 0.02;
 
 bool about(double a, double b) { return std::abs(a - b) <= tolerance * b; }
 
-/// A loop's own body, or what is in no loop.
+/// A loop's own body, or the code outside all loops.
 struct Candidate {
     std::vector<std::size_t> blocks;
     double stored = 0, loaded = 0, multiply_adds = 0;
     unsigned instructions = 0;
-    bool countable = true;  ///< every access says its width
+    bool countable = true;  ///< every access has a width
 
     void add(const InstructionSet& isa, const Instruction& i) {
         using What = model::Declared::What;
@@ -353,7 +353,7 @@ struct Candidate {
         multiply_adds += elements_of(isa, i, {What::multiply_add, 1, 32});
     }
 
-    /// How often a work-item passes it; nothing where it does not account for what is declared.
+    /// How often a work-item executes it; nullopt if it does not account for the declared work.
     std::optional<double> passes(const DeclaredPerItem& d, bool once) const {
         const bool computes = d.multiply_adds > 0;
         if (blocks.empty() || !countable || (computes ? multiply_adds <= 0 : stored <= 0 || d.stored <= 0))
@@ -367,7 +367,7 @@ struct Candidate {
     }
 };
 
-/// Convergence barriers hide jumps in some functions of SASS only.
+/// Convergence barriers hide jumps only in some functions of SASS.
 bool loops_are_known(const FunctionStats& stats, const FlowGraph& graph) {
     const auto& isa = *stats.isa;
     const auto seen = isa.registers ? isa.registers->jumps_are_seen : nullptr;
@@ -412,14 +412,14 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     if (std::ranges::any_of(code, [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
         return unknown(out, "it calls functions");
 
-    std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop
+    std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: code outside all loops
     for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
         const auto& block = graph.blocks[b];
         auto& candidate = block.loops.empty() ? candidates.back() : candidates[block.loops.back()];
         candidate.blocks.push_back(b);
         for (auto i = block.first; i < block.end; ++i) candidate.add(isa, code[i]);
     }
-    // Work elsewhere may be another way to the same end, as a scalar loop for the edge is.
+    // Work elsewhere may be an alternative, such as a scalar loop for the edge.
     const auto does_all = [&](std::size_t k) {
         const auto amount = [&](std::size_t c) {
             return declared.multiply_adds > 0 ? candidates[c].multiply_adds : candidates[c].stored;
@@ -436,8 +436,8 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
         if (const auto times = candidates[k].passes(declared, k == straight); times && does_all(k))
             found = k, passes = *times;
     if (found == candidates.size()) return unknown(out, "no single loop or path accounts for the declared work");
-    // The other code may still run longer: a loop that reads what is stored elsewhere, or a long way to a short loop.
-    // How often another loop is passed is not known, but for one around it: no more often.
+    // The other code may still run longer: a loop that reads what other code stores, or much code before a short loop.
+    // How often another loop runs is not known, but a loop around this one runs no more often than this one.
     const auto& hottest = candidates[found];
     for (std::size_t other = 0; other < straight; ++other) {
         if (other == found || candidates[other].instructions == 0) continue;

@@ -14,20 +14,20 @@ namespace {
 
 using Units = std::set<Unit>;
 
-/// Whether `into` became larger.
+/// Returns whether `into` became larger.
 bool merge(Units& into, const Units& from) {
     const auto before = into.size();
     into.insert(from.begin(), from.end());
     return into.size() > before;
 }
 
-/// A register as a mask of work-items: the first of a pair stands for both.
+/// A mask of work-items by its register; the first register of a pair names both.
 using Mask = std::pair<unsigned, unsigned>;
 constexpr Mask any_mask{~0u, ~0u};
 
 struct State {
-    Units live;                     ///< for work-items that are active
-    std::map<Mask, Units> waiting;  ///< for those that become active again by this mask
+    Units live;                     ///< registers of active work-items
+    std::map<Mask, Units> waiting;  ///< registers of work-items that this mask activates again
 };
 
 bool merge(State& into, const State& from) {
@@ -36,7 +36,7 @@ bool merge(State& into, const State& from) {
     return more;
 }
 
-/// What becomes of those who wait for a mask that this instruction writes: before it, they are the mask's sources.
+/// If work-items wait for a mask that this instruction writes, they wait for the mask's sources before it.
 void rewrite_masks(const InstructionSet& isa, const Roles& roles, State& state) {
     if (state.waiting.empty()) return;
     std::vector<Mask> sources;
@@ -51,7 +51,7 @@ void rewrite_masks(const InstructionSet& isa, const Roles& roles, State& state) 
         for (const auto& source : sources) merge(state.waiting[source], who);
 }
 
-/// From behind the instruction to in front of it.
+/// Changes the state after the instruction to the state before it.
 void step_back(const InstructionSet& isa, const Roles& roles, State& state) {
     Units parked;
     if (roles.parks)
@@ -69,7 +69,7 @@ void step_back(const InstructionSet& isa, const Roles& roles, State& state) {
     state.live.insert(roles.reads.begin(), roles.reads.end());
 }
 
-/// Why nothing can be said, or nothing.
+/// Why liveness is unknown; empty if it is known.
 std::string trouble(const InstructionSet& isa, const Function& function) {
     if (!isa.registers) return std::string("the lab has no rules of what ") + isa.name + " instructions read and write";
     if (function.instructions.empty()) return "there are no instructions";
@@ -92,21 +92,21 @@ std::string name_of(const InstructionSet& isa, const Unit& unit) {
     return isa.registers->kinds[unit.kind].prefix + std::to_string(unit.number);
 }
 
-/// Registers by kind.
+/// Number of registers by kind.
 std::vector<unsigned> registers_in(const InstructionSet& isa, const Units& units) {
     std::vector<unsigned> out(isa.registers->kinds.size());
     for (const auto& unit : units) ++out[unit.kind];
     return out;
 }
 
-/// The most registers by kind at an instruction, with the state behind it; leaves the one in front of it.
+/// Maximum number of registers by kind at an instruction. Changes `state` from after the instruction to before it.
 std::vector<unsigned> counted_back(const InstructionSet& isa, const Roles& roles, State& state) {
     auto while_it_runs = state.live;
     while_it_runs.insert(roles.writes.begin(), roles.writes.end());
     while_it_runs.insert(roles.touches.begin(), roles.touches.end());
     step_back(isa, roles, state);
     auto out = registers_in(isa, while_it_runs);
-    // Sources that are read for the last time make room for what is written.
+    // Results may use the registers of sources that are read for the last time.
     const auto before = registers_in(isa, state.live);
     for (std::size_t k = 0; k < before.size(); ++k) out[k] = std::max(out[k], before[k]);
     return out;

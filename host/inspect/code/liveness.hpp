@@ -1,15 +1,15 @@
-// Live registers: at each instruction of a function, how many hold a value that may still be read.
+// Live registers: how many registers hold a value that may still be read, at each instruction of a function.
 //
-// Backward data flow over the blocks of inspect/code/code.hpp. On a GPU with an execution mask (GCN) it is what one
-// work-item needs: while a work-item waits for others to come out of a branch, nothing it will need is lost, since
-// writes pass it by. So an instruction that ends a work-item's activity has, besides the next instruction, all those
-// behind it at which the work-item may become active again.
+// Backward data flow over the blocks of inspect/code/code.hpp. On a GPU with an execution mask (GCN) the number is that
+// of one work-item. While a work-item waits for others to leave a branch, its registers keep their values, because
+// writes skip it. So an instruction that deactivates work-items has more successors than the next instruction: all
+// later ones at which these work-items may become active again.
 //
-// So the numbers are never too small. They are too large where work-items that wait for different things are not told
-// apart: what those of one side of a branch keep while the other side runs is counted for both.
+// The numbers are therefore never too small. They are too large if work-items wait for different things, which the
+// analysis does not distinguish. It counts what the waiting side of a branch keeps for both sides.
 //
-// One instruction whose operands nobody has a rule for, a call, or a jump to where a register says, and nothing is said
-// of the function.
+// The result is unknown if the function has an instruction without a rule for its operands. It is also unknown if the
+// function has a call, or a jump to an address in a register.
 #pragma once
 
 #include <optional>
@@ -29,51 +29,51 @@ struct Unit {
     auto operator<=>(const Unit&) const = default;
 };
 
-/// Registers that are handed out from one file.
+/// Registers that are allocated from one file.
 struct RegisterKind {
     const char* label;     ///< "v"; nullptr: followed, but not counted
-    const char* prefix;    ///< of a name, "v" of v12
+    const char* prefix;    ///< of a register's name, "v" of v12
     bool by_lane = false;  ///< written only for the work-items that are active (GCN's vector registers)
 };
 
-/// What one instruction does with registers. A write overwrites the whole unit, so that what was there before is no
-/// longer needed; one that happens only under a predicate, or that keeps some of the bits, is `touches`.
+/// What one instruction does with registers. A write overwrites the whole unit, so its old value is no longer needed.
+/// `touches`: a write that happens only under a predicate, or that keeps some of the bits.
 struct Roles {
     std::vector<Unit> reads, writes, touches;
-    /// GCN's execution mask: work-items may stop here to be active, and those whose bits a register or register pair
-    /// holds may become active again.
+    /// GCN's execution mask. `parks`: work-items may become inactive here. `resumes`: work-items whose bits are in a
+    /// register or register pair may become active again.
     bool parks = false, resumes = false;
-    std::vector<Unit> resumed_from;  ///< with `resumes`; empty: nobody knows which
-    /// What a scalar that it writes may hold if it is such a mask: bits of the scalars it reads, of active work-items
-    /// alone, or of a mask that was put away where nobody follows it.
+    std::vector<Unit> resumed_from;  ///< with `resumes`; empty: unknown
+    /// Source of a mask in a scalar that the instruction writes: the scalars that it reads, the active work-items only,
+    /// or a mask that was saved where the analysis does not follow it.
     enum class MaskFrom { scalars, active, elsewhere } mask_from = MaskFrom::scalars;
 };
 
-/// What the instructions of a set do with registers. Each set has a file of its own for it.
+/// Rules of what the instructions of a set do with registers. Each set has its own file for them.
 struct RegisterRules {
     std::span<const RegisterKind> kinds;
-    /// Nothing where no rule says it.
+    /// nullopt if no rule covers the instruction.
     std::optional<Roles> (*roles)(const Instruction& instruction);
-    /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
+    /// False if a work-item may continue elsewhere than at the instructions' targets. nullptr: it never does.
     bool (*jumps_are_seen)(const Function& function) = nullptr;
 };
 extern const RegisterRules gcn_registers, sass_registers;  ///< isa/<name>_roles.cpp
 
-/// Operands of a list, cut at the commas outside of brackets, trimmed.
+/// Operands of a list: split at commas outside of brackets, trimmed.
 std::vector<std::string> operands_of(std::string_view text);
 
 struct InstructionSet;
 
 struct Liveness {
-    std::string unknown;  ///< why nothing is said; empty where all is known
+    std::string unknown;  ///< why the result is unknown; empty if it is known
     struct Kind {
         std::string label;
         unsigned most = 0;
         std::size_t at = 0;  ///< first instruction with that many
-        /// By instruction: what is read later and what it writes itself; 0 where nothing leads.
+        /// By instruction: registers that are read later, and those that it writes. 0 if unreachable.
         std::vector<unsigned> counts{};
     };
-    std::vector<Kind> kinds;            ///< those that the function names
+    std::vector<Kind> kinds;            ///< kinds that the function names
     std::vector<std::string> at_entry;  ///< registers that are read before they are written: "v0", "s4"
 };
 

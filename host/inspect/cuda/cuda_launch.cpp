@@ -1,12 +1,12 @@
-// Launches one kernel in PTX through the CUDA driver, with the arguments that lie beside it: NVIDIA's profilers see
-// this and see no OpenCL. `cllab ncu` runs it in a child process, and `cllab ncu --export` writes this file out, with a
-// main() behind it, as a program of its own:
+// Launches one kernel in PTX through the CUDA driver, with arguments from files: NVIDIA's profilers see CUDA but no
+// OpenCL. `cllab ncu` runs it in a child process. `cllab ncu --export` writes this file, with a main() added, as a
+// separate program:
 //     g++ -O2 -std=c++17 -DCUDA_LAUNCH_MAIN launch.cpp -o launch -ldl && ./launch .
-// No CUDA is needed to build it: libcuda.so.1 is opened when it runs.
+// The build needs no CUDA: the program opens libcuda.so.1 at run time.
 //
-// FOLDER/launch.txt, a line each:   ptx FILE · entry NAME · gpu UUID · grid X Y Z · block X Y Z · operations N · and in
-// the kernel's order   buffer FILE BYTES [out] · value HEX.   Gives {"seconds":[…]} and writes each out buffer, as it
-// is after N launches, to FILE.out.
+// FOLDER/launch.txt has one entry per line:   ptx FILE · entry NAME · gpu UUID · grid X Y Z · block X Y Z ·
+// operations N · and in the kernel's order   buffer FILE BYTES [out] · value HEX.   Returns {"seconds":[…]} and
+// writes each out buffer, as it is after N launches, to FILE.out.
 #include <dlfcn.h>
 
 #include <array>
@@ -28,7 +28,7 @@ Bytes read(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The few functions of the CUDA driver that a launch takes, by their names in the library.
+/// The functions of the CUDA driver that a launch needs, by their names in the library.
 class Driver {
 public:
     Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
@@ -61,7 +61,7 @@ struct Argument {
     std::string file;  ///< of a buffer
     std::size_t bytes = 0;
     bool out = false;
-    Bytes value;                ///< what the kernel is given
+    Bytes value;                ///< of a scalar argument
     std::uint64_t address = 0;  ///< of a buffer
 };
 
@@ -120,7 +120,7 @@ std::string hex_of(const std::array<unsigned char, 16>& bytes) {
     return out;
 }
 
-/// The device with these 32 hexadecimal digits; the first one where none are given.
+/// The device with this UUID of 32 hexadecimal digits; the first device if `uuid` is empty.
 int device_of(Driver& cuda, const std::string& uuid) {
     int count = 0, device = 0;
     cuda.call("cuDeviceGetCount", &count);
@@ -190,7 +190,7 @@ std::string launch(Plan& plan, unsigned timed) {
 
 }  // namespace
 
-/// The times in JSON. `timed`: launches after those of the plan, each by two events.
+/// Returns the times as JSON. `timed`: launches after those of the plan, each timed by two events.
 std::string cuda_launch(const std::string& folder, unsigned timed) {
     auto plan = plan_in(folder);
     return launch(plan, timed);

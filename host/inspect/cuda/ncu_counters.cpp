@@ -17,7 +17,7 @@ namespace {
 
 using model::Counter;
 
-/// The fields of one line: all quoted, a quote within doubled.
+/// The fields of one line: all of them are quoted, and a quote within a field is doubled.
 std::vector<std::string> fields_of(std::string_view line) {
     std::vector<std::string> out;
     std::string field;
@@ -36,13 +36,13 @@ std::vector<std::string> fields_of(std::string_view line) {
     return out;
 }
 
-/// ncu writes "1,234.5".
+/// The number in a text such as ncu's "1,234.5".
 std::optional<double> number_of(std::string text) {
     std::erase(text, ',');
     return parse_real(text);
 }
 
-/// "Mbyte", "byte/second" and "usecond" are ncu's; the factor to the base unit.
+/// The factor from ncu's unit, such as "Mbyte", "byte/second" or "usecond", to the base unit.
 double factor_of(std::string_view unit) {
     static const std::map<std::string_view, double> factors{
         {"nsecond", 1e-9}, {"ns", 1e-9},   {"usecond", 1e-6}, {"us", 1e-6},    {"msecond", 1e-3}, {"ms", 1e-3},
@@ -60,8 +60,8 @@ std::vector<Counter> parse_ncu(std::string_view text) {
         const auto names = fields_of(lines[i]), units = fields_of(lines[i + 1]), values = fields_of(lines[i + 2]);
         std::vector<Counter> out;
         for (std::size_t k = 0; k < names.size() && k < units.size() && k < values.size(); ++k) {
-            // Counters have a name with "__"; the columns in front of them say which launch it was. Those of
-            // device__ are no counts, those of derived__ partly lists.
+            // Counters have a name with "__"; the columns before them identify the launch. device__ columns are no
+            // counts, and some derived__ columns are lists.
             if (names[k].find("__") == std::string::npos || names[k].starts_with("device__") ||
                 names[k].starts_with("derived__"))
                 continue;
@@ -100,7 +100,7 @@ std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
         }
     }
     if (texts.empty()) return std::nullopt;
-    // Where the kernel lies in the device's memory this time says nothing.
+    // Addresses start from 0, because the kernel's place in the device's memory differs between runs.
     const auto base = out.instructions.front().first, end = out.instructions.back().first;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         auto& code = texts[i];
@@ -157,7 +157,7 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
     if (const auto all = get("smsp__inst_executed.sum"))
         out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
 
-    /// Of the counters `begin…end`, the middle of the name with the value, largest first.
+    /// For the counters `begin…end`: the middle of each name with its value, largest first.
     const auto line = [&](const std::string& what, std::string_view begin, std::string_view end, std::size_t most) {
         std::vector<std::pair<double, std::string>> found;
         for (const auto& c : counters) {

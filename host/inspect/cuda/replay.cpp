@@ -23,7 +23,7 @@ namespace {
 using namespace model;
 namespace fs = std::filesystem;
 
-// Whole sections and not single counters, whose names change from one architecture to the next.
+// Whole sections, because the names of single counters change between architectures.
 constexpr std::array sections{"SpeedOfLight",     "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis",
                               "InstructionStats", "WarpStateStats",         "Occupancy",
                               "LaunchStats"};
@@ -43,12 +43,12 @@ std::optional<std::string> ptx_of(const fs::path& dump) {
     return std::nullopt;
 }
 
-/// This program as the child that launches what lies in `folder` (app/program.cpp).
+/// The command of the child process that runs the launch in `folder`: this program (app/program.cpp).
 std::vector<std::string> launch_command(const fs::path& folder, unsigned timed) {
     return {fs::read_symlink("/proc/self/exe").string(), "cuda-launch", folder.string(), std::to_string(timed)};
 }
 
-/// Why ncu counted nothing, in one sentence; empty where it says nothing of the kind.
+/// Why ncu counted nothing, in one sentence; empty if it reports no such problem.
 std::string trouble_in(const ToolResult& result) {
     const auto said = result.out + result.err;
     if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
@@ -59,14 +59,14 @@ std::string trouble_in(const ToolResult& result) {
     return result.ok() ? std::string() : "ncu " + result.failure();
 }
 
-/// The one launch that an operation is; nothing where it is several.
+/// The launch of an operation with a single launch; nullopt for other operations.
 std::optional<Launch> only_launch(const Setup& setup) {
     const auto steps = steps_of(setup);
     const auto* const step = steps.size() == 1 ? std::get_if<Launch>(&steps.front()) : nullptr;
     if (!step) return std::nullopt;
     auto out = *step;
-    // Where the driver chooses the groups, CUDA must be told: the largest power of two up to 256 that makes whole
-    // groups.
+    // If OpenCL's driver would choose the group size, CUDA needs one: the largest power of two up to 256 that makes
+    // whole groups.
     if (out.local.dims > 0) return out;
     std::size_t items = 256;
     while (out.global.size[0] % items != 0) items /= 2;
@@ -74,8 +74,8 @@ std::optional<Launch> only_launch(const Setup& setup) {
     return out;
 }
 
-/// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5
-/// the NDRange's offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
+/// NVIDIA's OpenCL code reads environment registers that CUDA's driver does not set: 0 to 2 are the first group, 3 to 5
+/// the NDRange's offset, 6 to 8 the number of groups (driver 580.159.04). This function replaces them by constants.
 std::string with_environment(const std::string& ptx, const Extent& groups, const Extent& offset) {
     static const std::regex use("%envreg([0-9]+)");
     std::string out;
@@ -92,7 +92,7 @@ std::string with_environment(const std::string& ptx, const Extent& groups, const
     return out.append(from, ptx.end());
 }
 
-/// The arguments that the launch takes, in the kernel's order.
+/// The arguments of the launch, in the kernel's order.
 std::vector<const Argument*> arguments_of(const Setup& setup) {
     std::vector<const Argument*> out;
     const auto launch = only_launch(setup);
@@ -111,7 +111,7 @@ std::string hex_of(const Bytes& bytes) {
     return out;
 }
 
-/// "UUID GPU-0011…" and the like: its hexadecimal digits, 32 of them, or nothing.
+/// The 32 hexadecimal digits of an identity such as "UUID GPU-0011…"; empty for any other identity.
 std::string uuid_of(const std::string& identity) {
     if (!identity.starts_with("UUID ")) return {};
     std::string out;
@@ -121,7 +121,7 @@ std::string uuid_of(const std::string& identity) {
     return out.size() == 32 ? out : std::string();
 }
 
-/// The text of cuda_launch.cpp, for those who want the program alone.
+/// The text of cuda_launch.cpp with a main(), for users who want the program alone.
 std::string cuda_launch_source() {
     return std::string(embedded("inspect/cuda/cuda_launch.cpp")) + R"(
 #ifdef CUDA_LAUNCH_MAIN

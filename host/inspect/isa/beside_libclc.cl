@@ -1,12 +1,12 @@
-// What libclc lacks for NVPTX, linked in front of it: native_ functions (libclc's end the compiler), functions of half
-// (those of float, rounded) and functions of images. The clang that compiles the kernels builds it.
+// Functions that libclc lacks for NVPTX, linked before it: native_ functions (libclc's make the compiler fail),
+// functions of half (those of float, rounded) and image functions. The clang that compiles the kernels builds it.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
 #define OVER __attribute__((overloadable))
 #define VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
 #define LANES(M, ...) M(, __VA_ARGS__) VECTORS(M, __VA_ARGS__)
 
-// --- native_: the instructions that NVIDIA's compiler takes ----------------------------------------------------------
+// --- native_: the instructions that NVIDIA's compiler uses -----------------------------------------------------------
 
 #define PARTS(type, name, a, b) \
     OVER type native_##name(type x) { return (type)(native_##name(a), native_##name(b)); }
@@ -40,7 +40,7 @@ CONVERTS(long) CONVERTS(ulong) CONVERTS(float)
 OVER half convert_half(half x) { return x; }
 VECTORS(CONVERT, half, half)
 
-// The function of float is taken before that of half is there: clang declares its own where the text has none.
+// plain_ calls the function of float, because no function of half exists yet. clang declares built-in functions itself.
 #define F(n, x) convert_float##n(x)
 #define PLAIN_1(n, name) static OVER float##n plain_##name(float##n x) { return name(x); }
 #define HALF_1(n, name) OVER half##n name(half##n x) { return convert_half##n(plain_##name(F(n, x))); }
@@ -80,8 +80,8 @@ VECTORS(STORE, __global) VECTORS(STORE, __local) VECTORS(STORE, __private)
 
 // --- Images: texture and surface instructions, which take handles from registers -------------------------------------
 
-// Each kind with the name that its instructions have, and its coordinates as integers and as floats. Each type with the
-// end of its functions' names, and what PTX and an operand of asm call it.
+// Each kind has its name in instructions, and its coordinates as integers and as floats. Each type has the suffix of
+// its functions, its name in PTX, and its letter in an operand of asm.
 #define KINDS(M, ...) \
     M(1d, 1d, int, float, __VA_ARGS__) M(1d_array, a1d, int2, float2, __VA_ARGS__) \
     M(2d, 2d, int2, float2, __VA_ARGS__) M(2d_array, a2d, int4, float4, __VA_ARGS__) \
@@ -90,7 +90,7 @@ VECTORS(STORE, __global) VECTORS(STORE, __local) VECTORS(STORE, __private)
 #define TYPES(M, ...) \
     M(f, float, f32, "f", __VA_ARGS__) M(i, int, s32, "r", __VA_ARGS__) M(ui, uint, u32, "r", __VA_ARGS__)
 
-// Coordinates, of an array the layer first; where there are three of them the instructions take a fourth.
+// Coordinates; of an array the layer comes first. If there are three, the instructions take a fourth.
 #define AT_1d "{%[x]}"
 #define AT_2d "{%[x], %[y]}"
 #define AT_3d "{%[x], %[y], %[z], %[z]}"
@@ -104,7 +104,7 @@ VECTORS(STORE, __global) VECTORS(STORE, __local) VECTORS(STORE, __private)
 static OVER int layer(int i) { return i; }
 static OVER int layer(float i) { return __nvvm_f2i_rn(i); }
 
-// read_only, with a sampler and without one, which is the nearest pixel by whole coordinates.
+// read_only, with a sampler or without one. Without one, whole coordinates select the nearest pixel.
 #define TEX(type, as, r, dim, from, at, with) \
     type##4 v; \
     __asm__("tex." #dim ".v4." #as "." #from " {%0, %1, %2, %3}, [%[image], %[sampler], " AT_##dim "];" \
@@ -126,8 +126,8 @@ static OVER int layer(float i) { return __nvvm_f2i_rn(i); }
     KINDS(SAMPLE, f, type, as, r) KINDS(READ, f, type, as, r) BUFFER(READ, f, type, as, r)
 TYPES(READ_ONLY, )
 
-// Surfaces: stores convert to the image's format. Loads do not, and count x in bytes: here as of four channels of 32
-// bits.
+// Surfaces: stores convert to the image's format. Loads do not convert, and take x in bytes: here for four channels of
+// 32 bits.
 static OVER int in_bytes(int c) { return 16 * c; }
 static OVER int2 in_bytes(int2 c) { return (int2)(16 * c.x, c.y); }
 static OVER int4 in_bytes(int4 c) { return (int4)(16 * c.x, c.yzw); }

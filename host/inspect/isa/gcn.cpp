@@ -1,5 +1,5 @@
-// llvm-objdump and amd_comgr: "\tv_add_u32_e32 v3, 1, v3    // 000000001A80: 68060681" and, behind a branch's encoding,
-// " <f+0x68>".
+// Text of llvm-objdump and amd_comgr: "\tv_add_u32_e32 v3, 1, v3 // 000000001A80: 68060681", and " <f+0x68>" after a
+// branch's encoding.
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -26,8 +26,8 @@ using What = Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
-/// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
-/// then "<f+0x68>" behind the encoding tells.
+/// Branches contain a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label
+/// instead; then "<f+0x68>" after the encoding gives the target.
 std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment, std::uint64_t function_start) {
     if (const auto value = whole_number(i.operands); value && *value <= 0xffff)
         return i.address + 4 +
@@ -47,7 +47,7 @@ void set_flow(Instruction& i, string_view comment, std::uint64_t function_start)
         i.flow = Flow::jump;
     else if (m.starts_with("s_cbranch"))
         i.flow = Flow::branch;
-    if (m.find("branch") != string_view::npos)  // s_setpc goes where a register says
+    if (m.find("branch") != string_view::npos)  // s_setpc jumps to an address in a register
         if (const auto target = branch_target(i, comment, function_start)) i.targets.push_back(*target);
 }
 
@@ -109,7 +109,7 @@ std::string access(string_view space, string_view m, bool scratch = false) {
 }
 
 /// Scratch is a buffer access through the resource that the kernel set up in s[0:3], without an index register: "v2,
-/// off, s[0:3], 0 offset:20" on gfx9, where user buffers come by flat or global instructions in OpenCL.
+/// off, s[0:3], 0 offset:20" on gfx9. OpenCL's buffers use flat or global instructions there.
 bool is_scratch(const Instruction& i) {
     return i.mnemonic.starts_with("scratch_") ||
            (i.mnemonic.starts_with("buffer_") && i.operands.find("s[0:3]") != std::string::npos);
@@ -146,7 +146,7 @@ Class classify(const Instruction& i) {
 
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
-/// One of the two halves of a dual instruction, or the whole of any other.
+/// One half of a dual instruction, or the whole of any other.
 double one(string_view m, const Declared& d) {
     const auto is_float = [&] {
         return m.find("_f64") != string_view::npos || (m.find("_f32") != string_view::npos && d.bits <= 32) ||
@@ -188,7 +188,7 @@ struct AmdLimits {
 };
 
 std::optional<AmdLimits> amd_limits(const std::string& processor, bool wave64) {
-    // LDS: 64 KiB for the four SIMDs of a compute unit; RDNA has 128 KiB for the four of a work-group processor.
+    // LDS per SIMD: four SIMDs share 64 KiB in a compute unit, 128 KiB in RDNA's work-group processor.
     constexpr std::int64_t cu = 16384, wgp = 32768;
     const std::string_view p = processor;
     if (p.starts_with("gfx6") || p.starts_with("gfx7")) return AmdLimits{256, 4, 10, 512, 8, cu};
@@ -223,8 +223,8 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     of_file("registers", "VGPRs", limits->vgprs, needs.registers, limits->granule);
     of_file("scalar registers", "SGPRs", limits->sgprs, needs.scalar_registers, limits->sgpr_granule);
     const auto waves_of = [&](std::size_t items) { return round_up(static_cast<std::int64_t>(items), lanes) / lanes; };
-    // A group's waves are on the four SIMDs of one unit, whose barriers serve groups of several waves: LLVM's
-    // getMaxWorkGroupsPerCU.
+    // A group's waves use the four SIMDs of one unit. The unit's barriers limit the number of groups with several
+    // waves: LLVM's getMaxWorkGroupsPerCU.
     if (const auto per_group = waves_of(needs.group_items); per_group > 1) {
         const auto groups = std::min<std::int64_t>(4 * most / per_group, limits->lds_per_simd == 32768 ? 32 : 16);
         const double waves = static_cast<double>(groups * per_group) / 4;
@@ -261,11 +261,11 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     for (const auto& [name, key] : more)
         if (const auto value = number(key)) out[name] = *value;
     out["metadata"] = *metadata;
-    out["metadata"]["amdhsa.kernels"] = nlohmann::json::array({*kernel});  // the others' are theirs
+    out["metadata"]["amdhsa.kernels"] = nlohmann::json::array({*kernel});  // without the other kernels
     std::size_t required = 0;
     if (const auto size = kernel->find(".reqd_workgroup_size"); size != kernel->end() && size->size() == 3)
         required = (*size)[0].get<std::size_t>() * (*size)[1].get<std::size_t>() * (*size)[2].get<std::size_t>();
-    // Of a group whose size is left to the driver: what the largest leaves room for in local memory.
+    // If the driver chooses the group size, local memory is shared by groups of the largest size.
     const KernelNeeds needs{.registers = a.info.registers.value_or(0),
                             .scalar_registers = number(".sgpr_count").value_or(0),
                             .local_bytes = a.info.local_bytes.value_or(0),
@@ -302,8 +302,8 @@ const InstructionSet isa::gcn{
     .offline = &gcn::compiler,
 };
 
-/// The version of the newest llvm-objdump, of "/usr/lib/llvm-14/bin/llvm-objdump"; one that no folder tells counts as
-/// any.
+/// The version of the newest llvm-objdump, from its folder: "/usr/lib/llvm-14/bin/llvm-objdump". A folder without a
+/// version counts as new enough.
 static int newest_objdump() {
     int newest = 0;
     for (const auto& name : llvm_names("llvm-objdump")) {
@@ -328,12 +328,12 @@ std::string objdump_missing(const std::string& processor) {
                   needed);
 }
 
-/// LLVM makes code for GCN 1 and 2 and cannot read it again: amd_comgr ends the process that asks it to.
+/// LLVM compiles for GCN 1 and 2 but cannot disassemble the code: amd_comgr then ends this process.
 bool has_no_disassembler(const std::string& processor) {
     return processor.size() == 6 && (processor.starts_with("gfx6") || processor.starts_with("gfx7"));
 }
 
-/// Each kernel of a code object asks for the whole of it.
+/// Keeps the last listing, because every kernel of a code object asks for all of it.
 static Listing listing_by_objdump(ByteSpan file) {
     static std::mutex access;
     static std::string known;
@@ -352,7 +352,7 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
     const auto processor = amd_processor(file);
     const auto by_comgr = [&] {
-        // A file that names no processor makes the library end this process.
+        // amd_comgr ends this process if the file names no processor.
         const auto elf = read_elf(file);
         if (!elf || (elf->flags & 0xff) == 0 || has_no_disassembler(processor)) return false;
         ComgrOutput text = comgr_disassemble(file, processor);
@@ -366,7 +366,7 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
     } else {
         listing = listing_by_objdump(file);
         listing.function = entry;
-        // Metadata that can be read to its end is as good a sign as any that the file is whole.
+        // Complete metadata is a good sign that the file is complete.
         if (listing.text.empty() && read_amd_metadata(file) && by_comgr()) listing.note.clear();
     }
     listing.text = cut_function(without_file_line(listing.text), entry);

@@ -1,4 +1,4 @@
-// What GCN and RDNA instructions do with registers (LLVM's AMDGPU operand syntax; AMD's instruction set manuals).
+// Roles of registers in GCN and RDNA instructions (LLVM's AMDGPU operand syntax; AMD's instruction set manuals).
 #include <algorithm>
 #include <cctype>
 
@@ -15,7 +15,7 @@ using Operands = std::vector<std::string>;
 constexpr unsigned vector_kind = 0, accumulator_kind = 1, scalar_kind = 2, vcc_kind = 3;
 constexpr RegisterKind kinds[]{{"v", "v", true}, {"a", "a", true}, {"s", "s"}, {nullptr, "vcc"}};
 
-/// "v3", "s[4:7]", "vcc_lo", "-|v1|", "off offset:16", "1.0": the registers; nothing for a word that is not known.
+/// The registers of "v3", "s[4:7]", "vcc_lo", "-|v1|", "off offset:16", "1.0"; nullopt for an unknown word.
 std::optional<std::vector<Unit>> registers_of(string_view operand) {
     std::string word(operand.substr(0, operand.find(' ')));
     for (const string_view sign : {"neg(", "abs(", "sext("})
@@ -25,7 +25,7 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
     if (word == "vcc") return std::vector<Unit>{{vcc_kind, 0}, {vcc_kind, 1}};
     if (word == "vcc_lo") return std::vector<Unit>{{vcc_kind, 0}};
     if (word == "vcc_hi") return std::vector<Unit>{{vcc_kind, 1}};
-    // One of each and no allocation of its own, or no register at all.
+    // Registers that exist once and are not allocated, or no registers at all.
     if (std::isdigit(static_cast<unsigned char>(word[0])) ||
         is_named(word,
                  "off null exec exec_lo exec_hi m0 scc vccz execz flat_scratch flat_scratch_lo flat_scratch_hi "
@@ -59,8 +59,8 @@ bool has_word(string_view text, string_view word) {
     return false;
 }
 
-// In letters of its own: 'W' is written where an atomic gives back what was there, and no operand else; 'M' is read,
-// and written too where it gives that back.
+// Two more letters for atomics. 'W': written if the atomic returns the old value, otherwise there is no such operand.
+// 'M': read, and also written if the atomic returns the old value.
 constexpr RoleRule rules[]{
     {"s_nop* s_wait* s_endpgm* s_barrier* s_sleep* s_sendmsg* s_sethalt* s_inst_prefetch* s_clause* s_delay_alu* "
      "s_setprio* s_icache_inv* s_dcache* s_gl1_inv* s_code_end* s_trap* s_round_mode* s_denorm_mode* s_branch* "
@@ -73,7 +73,7 @@ constexpr RoleRule rules[]{
     {"s_*", "wr"},
     {"v_movrel* v_interp* v_swaprel* v_screen* v_illegal*", "?"},
     {"v_cmpx*", "wr", "1", 3},
-    {"v_cmpx*", "r"},  // newer processors write the execution mask alone
+    {"v_cmpx*", "r"},  // newer processors write only the execution mask
     {"v_swap*", "mmr"},
     {"v_div_fmas*", "wr", "1", 0, "vcc"},
     {"v_readlane* v_readfirstlane*", "wr"},
@@ -86,28 +86,28 @@ constexpr RoleRule rules[]{
     {"ds_gws* ds_ordered* image_bvh* image_msaa*", "?"},
     {"ds_*_rtn* ds_*permute* ds_swizzle* ds_append* ds_consume* ds_*_loadxchg* ds_read* ds_load*", "wr"},
     {"ds_*", "r"},
-    {"buffer_*atomic* tbuffer_*atomic* image_*atomic*", "Mr"},  // what is added comes back in the same registers
+    {"buffer_*atomic* tbuffer_*atomic* image_*atomic*", "Mr"},  // the old value returns in the operand's registers
     {"*atomic*", "Wr"},
     {"*store*", "r"},
     {"*load* *sample* *gather* image_get*", "wr"}};
 
-/// What a scalar instruction that writes the execution mask does to the set of active work-items.
+/// How a scalar instruction changes the set of active work-items if it writes the execution mask.
 void set_active(Roles& out, string_view m, const Operands& operands) {
     const bool saves = is_named(m, "*saveexec* *wrexec*");
     if (!saves && (operands.empty() || !is_exec(operands[0]) || m.starts_with("s_cmp"))) return;
-    if (is_named(m, "*saveexec*")) out.mask_from = Roles::MaskFrom::active;  // it saves what is active now
+    if (is_named(m, "*saveexec*")) out.mask_from = Roles::MaskFrom::active;  // saves the mask before the change
     const bool keeps =
         saves || (operands.size() == 3 &&
                   (is_exec(operands[1]) || (is_exec(operands[2]) && !is_named(m, "s_andn2* s_and_not1*"))));
     out.parks = !(keeps && m.starts_with("s_or_"));
-    // These can only lose some.
+    // These can only remove work-items.
     out.resumes = !is_named(m, saves ? "s_and_saveexec* s_andn1_wrexec* s_and_not0_saveexec*" : keeps ? "s_and*" : "");
     for (std::size_t k = 1; k < operands.size() && out.resumes; ++k)
         if (const auto units = registers_of(operands[k]); units && !units->empty())
             out.resumed_from.push_back(units->front());
 }
 
-/// Whether lanes of DPP may keep what the destination held.
+/// Whether DPP may leave old values in some lanes of the destination.
 bool keeps_by_dpp(string_view text) {
     const bool dpp = has_any(text, {" row_", "quad_perm:", " wave_", "row_bcast", "dpp8:"});
     if (!dpp) return false;
@@ -117,7 +117,7 @@ bool keeps_by_dpp(string_view text) {
 
 bool keeps_half(string_view m, string_view text) {
     if (text.find("UNUSED_PRESERVE") != string_view::npos || is_named(m, "*_mixlo_* *_mixhi_* *d16*")) return true;
-    // op_sel's last bit of a 16-bit result says which half it is.
+    // The last bit of op_sel selects the half of a 16-bit result.
     const auto at = text.find("op_sel:[");
     return at != string_view::npos && !m.starts_with("v_pk") &&
            text.substr(at, text.find(']', at) - at).ends_with(",1");
@@ -135,13 +135,12 @@ std::optional<Roles> single(string_view m, string_view text) {
         has_word(text, "glc") || has_word(text, "sc0") || text.find("th:TH_ATOMIC_RETURN") != string_view::npos;
     if (rule.operands == "Mr") rule.operands = returns ? "mr" : "r";
     if (rule.operands == "Wr") rule.operands = returns ? "wr" : "r";
-    // Of a load to LDS nobody knows where; a result that says whether the page was there stands behind the others, in
-    // no operand of its own.
+    // The address of a load to LDS is unknown. With tfe, a page status follows the other results, without an operand.
     if (!scalar && !vector && !m.starts_with("ds_") && rule.operands == "wr" && !is_named(m, "*atomic*") &&
         (has_word(text, "lds") || has_word(text, "tfe")))
         return std::nullopt;
-    // The lanes of the result that no active work-item has are kept by by_lane; here are those that keep theirs for
-    // other reasons.
+    // by_lane accounts for result lanes of inactive work-items. This accounts for lanes that keep their value for other
+    // reasons.
     const bool whole = scalar || !(keeps_half(m, text) || (vector && keeps_by_dpp(text)));
     Roles out;
     const auto give = [&](std::size_t k, char letter, char) {

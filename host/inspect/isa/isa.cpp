@@ -103,7 +103,7 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
     return std::ranges::any_of(parts, [&](std::string_view p) { return text.find(p) != text.npos; });
 }
 
-// Listings that are kept and not counted: another processor's host code, and what a compiler hands on.
+// Listings that are kept but not counted: another processor's host code, and intermediate code of compilers.
 const InstructionSet isa::host{.name = "host"};
 const InstructionSet isa::spirv{.name = "spirv"};
 const InstructionSet isa::llvm_ir{.name = "llvm-ir"};
@@ -151,7 +151,8 @@ bool is_named(std::string_view mnemonic, std::string_view names) {
         const auto end = std::min(names.find(' '), names.size());
         const auto name = names.substr(0, end);
         names.remove_prefix(std::min(end + 1, names.size()));
-        if (!name.starts_with('*') && !name.starts_with(mnemonic.front())) continue;  // most names, in one comparison
+        if (!name.starts_with('*') && !name.starts_with(mnemonic.front())) continue;  // rejects most names with one
+                                                                                      // comparison
         if (matches(name, mnemonic) || (root != mnemonic && matches(name, root))) return true;
     }
     return false;

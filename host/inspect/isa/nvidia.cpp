@@ -82,7 +82,7 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     if (limits == table.end()) return std::nullopt;
     if (needs.group_items > most_items)
         return OccupancyLimits::too_large(needs.group_items, static_cast<unsigned>(limits->warps), "warps per SM");
-    // Registers: four partitions of 16384, given out to a warp in lots of 256.
+    // Registers: four partitions of 16384, allocated to a warp in units of 256.
     const auto each = round_up(std::max<std::int64_t>(needs.registers, 1) * 32, 256);
     const auto by_registers = 16384 / each * 4;
     const auto registers_text =
@@ -112,16 +112,16 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
 
 // --- The compiler ----------------------------------------------------------------------------------------------------
 
-// The NVPTX path of clang: triple nvptx64-nvidia-nvcl, which writes the same ".target sm_80, texmode_independent" as
-// NVIDIA's driver, with libclc for the built-in functions. libclc's get_global_id leaves the global offset out, so this
-// PTX is for reading and for counting registers, not for launching.
+// clang's NVPTX with the triple nvptx64-nvidia-nvcl, which writes the same ".target sm_80, texmode_independent" as
+// NVIDIA's driver. libclc has the built-in functions. Its get_global_id omits the global offset, so this PTX is for
+// reading and for counting registers, not for launching.
 
 namespace {
 
 Clang clang(const ChosenCompiler& by = {}) { return Clang("nvptx64--nvidiacl", by); }
 
-/// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90; 20 brought sm_100 and
-/// sm_120, 21 sm_103 and sm_121 (LLVM release notes).
+/// The newest processor up to `sm` that this clang knows, otherwise sm_80. 14 and 15 end at sm_86, 16 at sm_90; 20
+/// added sm_100 and sm_120, 21 sm_103 and sm_121 (LLVM release notes).
 int nearest_processor(int version, int sm) {
     constexpr std::pair<int, int> since[]{{87, 16}, {89, 16}, {90, 16}, {100, 20}, {103, 21}, {120, 20}, {121, 21}};
     int out = sm <= 86 ? sm : 80;
@@ -135,7 +135,7 @@ int sm_of(const std::string& target) {
     return target.starts_with("sm_") ? static_cast<int>(whole_number(target.substr(3)).value_or(0)) : 0;
 }
 
-/// Functions that PTX declares and that nobody defines: ptxas does not take it.
+/// Functions that PTX declares but does not define, except the driver's. ptxas rejects such PTX.
 std::vector<std::string> only_declared(const std::string& ptx) {
     static const std::regex declared("\\.func +(?:\\([^)]*\\) *)?([A-Za-z0-9_$]+)[^;{]*;");
     std::vector<std::string> out;
@@ -153,7 +153,7 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
     return only_declared(kernel_of_ptx(ptx_text(binary), entry));
 }
 
-/// What libclc lacks and a text of this kind may need, as bitcode in the folder.
+/// Functions that libclc lacks and that this source may need, as bitcode in the folder.
 std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const std::string& source,
                                                    const TempFolder& folder) {
     if (!has_any(source, {"native_", "half", "image"})) return std::nullopt;
@@ -169,13 +169,13 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
                                    ' '),
                              {}, {}, std::chrono::seconds(20))
                     .binary;
-    // A clang that lacks something of it has none: then so does the text's code.
+    // If this clang cannot compile it, the source is linked without it.
     if (known.empty()) return std::nullopt;
     return folder.write("beside_libclc.bc", as_bytes(known));
 }
 
-/// A sampler that is a constant: clang calls a function for it that only NVIDIA's driver has. The constant stands where
-/// the function's result did.
+/// Replaces constant samplers. clang calls a function for them that only NVIDIA's driver has; the constant replaces the
+/// function's result.
 void replace_samplers(std::string& ptx) {
     const std::string name = "__translate_sampler_initializer";
     static const std::regex declared("\\.func +\\([^)]*\\) *__translate_sampler_initializer\\s*\\([^)]*\\)\\s*;"),
@@ -195,7 +195,7 @@ void replace_samplers(std::string& ptx) {
     ptx = std::regex_replace(ptx, declared, "");
 }
 
-/// Calls of `printf` become those of `vprintf`, which takes the same two addresses and is in NVIDIA's driver.
+/// Replaces `printf` with `vprintf`, which takes the same two addresses and is in NVIDIA's driver. False: not called.
 bool replace_printf(std::string& ptx) {
     static const std::regex called("\\bprintf\\b");
     static const std::regex declared("\\.func +\\([^)]*\\) *printf\\b");
@@ -206,7 +206,7 @@ bool replace_printf(std::string& ptx) {
     return true;
 }
 
-/// The groups that kernels require, which clang leaves out of PTX: ptxas keeps to the registers that a group has.
+/// Adds the group sizes that kernels require, which clang omits from PTX: they limit the registers that ptxas uses.
 void require_groups(OfflineCode& code, const std::string& source, const std::vector<std::string>& options) {
     if (source.find("reqd_work_group_size") == source.npos) return;
     for (auto at = code.binary.find(".entry"); at != code.binary.npos; at = code.binary.find(".entry", at + 1)) {
@@ -231,7 +231,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     const TempFolder folder;
     std::vector<std::filesystem::path> libraries{compiler.library};
     if (const auto first = beside_libclc(compiler, source, folder)) libraries.insert(libraries.begin(), *first);
-    // -fno-dwarf-directory-asm: ptxas takes no `.file` with a folder of its own.
+    // -fno-dwarf-directory-asm: ptxas rejects `.file` with a separate folder.
     auto arguments = split(
         "-target nvptx64-nvidia-nvcl -S -fno-dwarf-directory-asm -Xclang "
         "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes,"
@@ -241,7 +241,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     const auto run = [&] { return compiler.compile(source, arguments, options, libraries, limit); };
     OfflineCode code = run();
     replace_samplers(code.binary);
-    // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
+    // NVIDIA's compiler emits code for `inline` functions of C99; clang expects another source to define them.
     if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
         arguments.emplace_back("-fgnu89-inline");
         code = run();
@@ -264,7 +264,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
             "// made for " + made_for + ", the newest this clang knows; assembled for " + target + "\n" + code.binary;
     const auto own = sm == 90 ? device::with_sm_90a(code.binary) : std::string();
     if (!own.empty()) code.binary = own;
-    // SASS is assembled for the target even where the text was made for an older processor.
+    // SASS is assembled for the target even if the PTX was made for an older processor.
     code.options = {.target = made_for == target || !own.empty() ? std::string{} : target,
                     .made_by = compiler.name() + ", not NVIDIA's compiler",
                     .ptxas = by.ptxas};
@@ -275,7 +275,7 @@ constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 88, 89, 90, 100, 103
 
 }  // namespace
 
-/// Its help does; one without a list is tried.
+/// Reads the help of ptxas. A ptxas whose help lists no processors counts as able.
 bool assembles(const std::filesystem::path& ptxas, int sm) {
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> known;
@@ -352,8 +352,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-// clang's NVPTX knows no half arithmetic, which all of these processors have. In OpenCL C 3.0 what 2.0 must have is
-// optional, and NVPTX has none of it by itself.
+// clang's NVPTX has no half arithmetic, but all of these processors have. OpenCL C 3.0 makes features of 2.0 optional,
+// and NVPTX enables none of them by default.
 constexpr Addition additions[]{
     {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16 (functions of half are those of float, rounded)"},
     {"-cl-std=CL2.0", "-cl-std=CL2.0"},

@@ -5,18 +5,19 @@
 
 namespace cllab::inspect {
 
-/// SASS by nvdisasm or cuobjdump, cut to `entry`.
+/// SASS of `entry`, by nvdisasm or cuobjdump.
 Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const std::string& title);
 
 }  // namespace cllab::inspect
 
 namespace cllab::inspect::nvidia {
 
-/// The driver's own log describes the code that ran; ptxas of another release is the second choice.
+/// Facts from the driver's log, which describes the code that ran; otherwise from the cubin, or from ptxas on this
+/// machine.
 void read_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
 
-/// `processor` is "sm_90". Limits: the technical specifications per compute capability in the CUDA C++ Programming
-/// Guide.
+/// `processor`: such as "sm_90". Source of the limits: technical specifications per compute capability in the CUDA C++
+/// Programming Guide.
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs);
 
 inline constexpr ShownFact spill_loads{"spill_load_bytes", "spill loads", " byte", false};

@@ -1,5 +1,6 @@
-// AMD processors by amd_comgr, and by clang those that it does not know. libclc (15 to 19) takes the global offset from
-// where older code objects have it, so clang's code is for reading and for counting registers, not for launching.
+// AMD processors: amd_comgr compiles for those that it knows, clang for the others. libclc (15 to 19) reads the global
+// offset where older code objects have it. clang's code is therefore for reading and counting registers, not for
+// launching.
 #include <algorithm>
 #include <regex>
 
@@ -16,7 +17,7 @@ namespace {
 
 const std::string library = "amdgcn--amdhsa";
 
-// Listed also where nothing makes their code, so that the list says what would.
+// Listed even if no compiler here supports them, so that the list says what would.
 constexpr const char* of_comgr[]{"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"};
 constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102", "gfx1103",
                                 "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1251"};
@@ -26,7 +27,7 @@ bool is_of_comgr(const std::string& target) {
     return std::ranges::find(listed, target) != listed.end() || !comgr_nearest(target).empty();
 }
 
-/// That of the same LLVM, else the newest: objects are linked by another version too.
+/// The linker of the same LLVM, otherwise the newest: another version can link the objects too.
 std::optional<std::filesystem::path> linker(const Clang& clang) {
     return clang.has("ld.lld") ? clang.folder / "ld.lld" : find_tool(llvm_names("ld.lld"));
 }
@@ -46,10 +47,10 @@ OfflineCode compile_and_link(const Clang& clang, const std::string& target, cons
     return linked;
 }
 
-/// Empty when clang makes code for the processor here, else the sentence that says what would. clang 19 reads also
-/// older libraries, of which Mesa's OpenCL needs Debian's libclc-15, that cannot be beside another libclc.
+/// Why clang cannot compile for the processor here, and what could; empty if it can. clang 19 also reads older
+/// libraries. Mesa's OpenCL needs Debian's libclc-15, which cannot be installed together with another libclc.
 std::string clang_missing(const std::string& target, const ChosenCompiler& by = {}) {
-    // LLVM 20 brought gfx950, 21 gfx1250 and 22 gfx1251; none before 19 was tried for the others.
+    // LLVM 20 added gfx950, 21 gfx1250 and 22 gfx1251. Versions before 19 were not tried for the others.
     const int needed = target == "gfx950" ? 20 : target == "gfx1250" ? 21 : target == "gfx1251" ? 22 : 19;
     const Clang clang(library, by);
     if (!by.clang.empty() && is_of_comgr(target) && clang.is_here()) return {};
@@ -99,7 +100,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
         code = compile_and_link(clang, target, source, options, limit);
         code.options = {.made_by = clang.name() + ", not AMD's compiler"};
     }
-    // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
+    // If asked for bitcode, the compiler gives the linker a module without a processor; the linker then takes the
+    // oldest.
     code.ok = code.ok && amd_processor(as_bytes(code.binary)) == target;
     return code;
 }
@@ -120,7 +122,7 @@ std::vector<std::filesystem::path> tools(const std::string&, const ChosenCompile
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options,
               const ChosenCompiler& by) {
     device.fp16 = true;
-    // Work-items of a wave in code for this processor; 0 when nothing comes out.
+    // Work-items per wave in code for this processor; 0 if it does not compile.
     const std::string text = "kernel void k(void) {}\n";
     const auto code = kept_code({"wave", target, by.name}, tools(target, by), text, options,
                                 [&] { return compile(target, text, options, std::chrono::seconds(60), by); });
@@ -129,7 +131,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.preferred_multiple = kernel ? static_cast<unsigned>(amd_number(*kernel, ".wavefront_size").value_or(0)) : 0;
     if (by.clang.empty() && is_of_comgr(target))
         device.extensions.insert("cl_khr_subgroups");
-    else  // libclc has no functions of sub-groups
+    else  // libclc has no sub-group functions
         device.driver = Clang(library, by).name();
 }
 

@@ -18,8 +18,8 @@ using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
-/// Without comments and without `.loc` and `.file`, which end with their line where a statement ends in ';': a build
-/// with -g has one in front of most instructions.
+/// Removes comments, `.loc` and `.file`. These two end with their line, not with ';'; a build with -g has one before
+/// most instructions.
 std::string statements_only(string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -45,7 +45,7 @@ struct Body {
     Function function;
     std::map<std::string, std::uint64_t, std::less<>> labels;
     std::map<std::string, std::vector<std::string>, std::less<>> tables;  ///< of .branchtargets
-    std::string table;                                                    ///< label directly in front of this statement
+    std::string table;                                                    ///< label directly before this statement
 };
 
 void add_label(Body& body, const std::string& name) {
@@ -141,7 +141,7 @@ unsigned type_bits(string_view part) {
 struct Opcode {
     std::vector<std::string> parts;
     std::string root;
-    string_view type;  ///< first type part: of the result for cvt, the only one elsewhere
+    string_view type;  ///< first type of the mnemonic: the result's for cvt, otherwise the only one
     unsigned bits = 0;
 
     explicit Opcode(string_view mnemonic) : parts(split(mnemonic, '.')), root(parts.front()) {
@@ -192,7 +192,7 @@ Class classify(const Instruction& i) {
     if (op.root == "mov") return {"move"};
     if (op.root == "cvta") return {"address"};
     if (op.root == "cvt") {
-        // Widening an index to 64 bits is work for an address; every other conversion is one.
+        // Widening an index to 64 bits is address arithmetic; any other cvt is a conversion.
         const bool widens = (op.type == "s64" || op.type == "u64") &&
                             (op.has("s32") || op.has("u32") || op.has("s16") || op.has("u16"));
         return {widens ? "address" : "convert"};
@@ -222,7 +222,7 @@ bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 
 // --- The binary ------------------------------------------------------------------------------------------------------
 
-/// PTX, then SASS re-assembled by ptxas where the tools are there.
+/// The PTX, then SASS by ptxas if the tools are installed.
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
     const string_view ptx = ptx_text(binary);
     Disassembly out;
@@ -242,9 +242,9 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         out.listings.push_back({title, &isa::sass, {}, needs("SASS", tools, "nvidia-cuda-toolkit"), entry});
         return out;
     }
-    // Other kernels would cost time, and one that ptxas refuses the others.
+    // Assembles only this kernel: the others would take time, and an error in one of them would reject all.
     const auto alone = has_others ? kernel_of_ptx(ptx, entry) : std::string(ptx);
-    const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // with instructions of that processor alone
+    const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // has instructions that only this processor knows
     const std::string target = !options.target.empty() ? options.target
                                : is_own                ? "sm_90a"
                                                        : "sm_" + std::to_string(sm);

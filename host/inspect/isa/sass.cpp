@@ -1,5 +1,5 @@
-// nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
-// of labels, the encoding in a comment behind each line).
+// Text of nvdisasm (" /*0110*/ @P0 BRA `(.L_x_0) ;" between labels) and of cuobjdump -sass (addresses instead of
+// labels, the encoding in a comment after each line).
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -23,7 +23,7 @@ using What = model::Declared::What;
 struct Parsed {
     Function function;
     std::map<std::string, std::uint64_t, std::less<>> labels;
-    std::vector<std::string> waiting;  ///< labels in front of the next instruction
+    std::vector<std::string> waiting;  ///< labels directly before the next instruction
 };
 
 /// "/*0110*/" at the start of the trimmed line.
@@ -48,7 +48,7 @@ std::optional<Instruction> read_instruction(string_view line) {
     return i;
 }
 
-/// Target of "`(.L_x_0)", "UP0, `(.L_x_0)" or "0x130"; nothing for a register.
+/// Target of "`(.L_x_0)", "UP0, `(.L_x_0)" or "0x130"; nullopt for a register.
 std::optional<std::uint64_t> branch_target(const Instruction& i, const Parsed& parsed) {
     const auto open = i.operands.rfind("`("), close = i.operands.rfind(')');
     if (open != std::string::npos && close != std::string::npos && close > open) {
@@ -70,10 +70,10 @@ void set_flow(Instruction& i, const Parsed& parsed) {
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "BSSY")) {
-        // Where its work-items meet again.
+        // Its target is where diverged work-items reconverge.
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "CALL")) {
-        // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
+        // The subroutine, such as a division, follows the kernel's own code; as a branch the call makes it reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);
     }
 }
@@ -83,7 +83,7 @@ Function finish(Parsed&& parsed) {
     set_sizes(parsed.function);
     if (list.size() > 1) list.back().bytes = list[list.size() - 2].bytes;
     for (auto& i : list) set_flow(i, parsed);
-    // Behind the code stands a branch to itself and NOPs up to the alignment.
+    // A branch to itself and NOPs up to the alignment follow the code.
     drop_padding(parsed.function, "NOP");
     if (!list.empty() && list.back().flow == Flow::jump && list.back().targets == std::vector{list.back().address})
         list.pop_back();
@@ -117,7 +117,7 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-/// Bits of one access: .128, .64, .U8, .S16 …; 32 when the mnemonic says nothing.
+/// Bits of one access: .128, .64, .U8, .S16 …; 32 if the mnemonic has no width.
 unsigned access_bits(string_view mnemonic) {
     constexpr std::pair<string_view, unsigned> parts[]{{"256", 256}, {"128", 128}, {"96", 96},  {"64", 64}, {"32", 32},
                                                        {"16", 16},   {"U16", 16},  {"S16", 16}, {"U8", 8},  {"S8", 8}};
@@ -126,7 +126,7 @@ unsigned access_bits(string_view mnemonic) {
     return 32;
 }
 
-/// Accesses that have a width, and those that have none.
+/// Accesses with a width, and image accesses without one.
 constexpr NameRule accesses[]{
     {"LDG", "global_load"},         {"STG", "global_store"},    {"LDS LDSM", "shared_load"},
     {"STS STSM", "shared_store"},   {"LDL", "local_load"},      {"STL", "local_store"},
@@ -154,7 +154,7 @@ constexpr NameRule classes[]{
      "VABSDIFF VABSDIFF4 XMAD IADD32I LOP32I VIADD VIMNMX VIMNMX3 VIADDMNMX BFE BFI",
      "integer"}};
 
-/// 64-bit integer arithmetic: the high half takes a carry (".X"), the low half gives one out as its second operand.
+/// 64-bit integer arithmetic: the high half takes a carry (".X"), the low half returns one in its second operand.
 bool is_address(const Instruction& i) {
     const string_view m = i.mnemonic;
     if (is_named(m, "LEA ULEA")) return true;
@@ -171,9 +171,8 @@ bool is_address(const Instruction& i) {
     return false;
 }
 
-/// Whether a multiply-add reads three registers of one bank at once. Since sm_70 there are two banks, of the even and
-/// of the odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al.
-/// 2018).
+/// Whether a multiply-add reads three registers of one bank at once. Since sm_70 there are two banks, for even and odd
+/// numbers, with two ports each. An operand marked .reuse comes from the reuse cache instead (Jia et al. 2018).
 bool bank_conflict(const Instruction& i) {
     if (!is_named(i.mnemonic, "FFMA IMAD")) return false;
     const auto operands = split(i.operands, ',');
@@ -210,7 +209,7 @@ Class classify(const Instruction& i) {
 
 double arithmetic(const Instruction& i, const model::Declared& d) {
     string_view root = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
-    if (root.starts_with("U")) root.remove_prefix(1);  // the same by the uniform unit
+    if (root.starts_with("U")) root.remove_prefix(1);  // the uniform unit's version
     if (d.what == What::integer_multiply)
         return is_named(root, "IMAD* IMUL* XMAD*") && !is_named(i.mnemonic, "*.MOV* *.SHL* *.IADD*") ? 1 : 0;
     const double lanes = root.find('2') == string_view::npos ? 1 : 2;  // HFMA2, FFMA2
@@ -273,9 +272,9 @@ Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const st
 
 }  // namespace cllab::inspect
 
-// What SASS instructions do with registers. NVIDIA publishes no such rules; these are the ones that nvdisasm's text
-// shows by itself (sm_70 to sm_90): results stand first, wide operands are told by the suffix of the mnemonic, and what
-// is not listed here is not known.
+// Roles of registers in SASS instructions. NVIDIA publishes no such rules; these follow from nvdisasm's text (sm_70 to
+// sm_90). Results come first, and suffixes of the mnemonic mark wide operands. Instructions that are not listed are
+// unknown.
 namespace cllab::inspect::sass {
 namespace {
 
@@ -284,8 +283,8 @@ using std::string_view;
 constexpr unsigned register_kind = 0, uniform_kind = 1, predicate_kind = 2, uniform_predicate_kind = 3;
 constexpr RegisterKind kinds[]{{"R", "R"}, {"UR", "UR"}, {"P", "P"}, {"UP", "UP"}};
 
-/// The register that a word begins with; nothing for RZ, PT, constants and immediates. `known` becomes false for an odd
-/// word.
+/// The register at the start of a word; nullopt for RZ, PT, constants and immediates. Sets `known` to false for an
+/// unknown word.
 std::optional<Unit> register_in(string_view word, bool& known) {
     word = word.substr(std::min(word.find_first_not_of("-|!~+ "), word.size()));
     word = word.substr(0, word.find_first_of(".| +]"));
@@ -324,7 +323,7 @@ bool add_address(std::vector<Unit>& out, string_view operand, bool wide_by_defau
             at = plus + 1;
             const auto unit = register_in(term, known);
             if (!unit) continue;
-            // A descriptor is a pair of uniform registers; an address is one where .64 or .E says so.
+            // A descriptor is a pair of uniform registers. An address is a pair if .64 or .E says so.
             const bool uniform = unit->kind == uniform_kind;
             const bool pair =
                 (described && first) || has_part(term, "64") ||
@@ -340,8 +339,8 @@ unsigned registers_of_access(string_view m) {
     return has_part(m, "128") ? 4 : has_part(m, "96") ? 3 : has_part(m, "64") ? 2 : 1;
 }
 
-/// Of a conversion the result's type stands first; types without a width of 64 are one register. With one type alone it
-/// is that of the result of I2F and FRND and of the source of F2I: "I2F.F64", "F2I.F64".
+/// The result's type comes first in a conversion; only types with a width of 64 take two registers. A single type is
+/// the result's for I2F and FRND, and the source's for F2I: "I2F.F64", "F2I.F64".
 std::optional<string_view> conversion_widths(string_view m) {
     std::vector<std::string> types;
     for (const auto& part : split(m, '.'))
@@ -355,14 +354,14 @@ std::optional<string_view> conversion_widths(string_view m) {
     return std::nullopt;
 }
 
-/// Widths: 'a' is as many registers as the access has, 'c' those of a conversion.
+/// Widths: 'a': as many registers as the access needs; 'c': those of a conversion.
 constexpr RoleRule rules[]{
     {"BAR*.RED*", "?"},
     {"NOP BSSY BSYNC YIELD PREEXIT DEPBAR LDGDEPBAR MEMBAR ERRBAR CCTL CCTLL EXIT KILL BPT WARPSYNC NANOSLEEP FENCE "
      "BREAK BRA JMP BAR",
      "r"},
     {"STG ST STS STL RED", "r", "a"},
-    {"LDG LD LDS LDL ATOM ATOMG ATOMS", "Pwr", "a"},  // a predicate in front says whether it succeeded
+    {"LDG LD LDS LDL ATOM ATOMG ATOMS", "Pwr", "a"},  // a leading predicate tells whether it succeeded
     {"DSETP", "ppr", "2"},
     {"DADD DMUL DFMA DMNMX DSET", "wr", "2"},
     {"IMAD*.WIDE* UIMAD*.WIDE* IMUL*.WIDE*", "wPr", "21121"},
@@ -371,14 +370,14 @@ constexpr RoleRule rules[]{
     {"CS2R*.32*", "wr"},
     {"CS2R", "wr", "21"},
     {"ULDC LDC S2UR UMOV LDCU", "wr", "a1"},
-    {"SHF USHF", "wr"},  // .64 is the pair that it shifts; its registers are named one by one
+    {"SHF USHF", "wr"},  // .64: the shifted pair, whose registers are separate operands
     {"*.64 *.64.* *.128 *.128.*", "?"},
     {"FSETP ISETP UISETP HSETP2 PLOP3 UPLOP3", "ppr"},
     {"LOP3 ULOP3 SHFL MATCH REDUX", "pwr"},
     {"FCHK", "pr"},
     {"VOTE VOTEU", "wwr", "1", 3},
     {"VOTE VOTEU", "wr"},
-    // Carries and flags stand behind the result: "IADD3 R2, P0, P1, R4, R5, R6".
+    // Carries and flags follow the result: "IADD3 R2, P0, P1, R4, R5, R6".
     {"IADD3 UIADD3 LEA ULEA IMAD UIMAD IADD", "wPr"},
     {"FADD FMUL FFMA FSEL FMNMX FADD32I FMUL32I FFMA32I FSWZADD FSET HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HADD2_32I "
      "HFMA2_32I MUFU F2FP I2FP I2I F2IP I2IP MOV MOV32I S2R SEL IMUL IMNMX IABS ISCADD ISET LOP SHL SHR PRMT POPC FLO "
@@ -407,7 +406,7 @@ std::optional<Roles> roles(const Instruction& i) {
                                   : found->operands == "r" && !is_named(m, "STS STL");
     const auto give = [&](std::size_t k, char letter, char width) {
         const auto& operand = operands[k];
-        // "c[0x0][0x160]" and "cx[UR4][0x10]" are constants: their index is a pair where it is a bindless one.
+        // "c[0x0][0x160]" and "cx[UR4][0x10]" are constants; a bindless index is a pair of registers.
         if (operand.find('[') != std::string::npos)
             return letter == 'r' &&
                    add_address(out.reads, operand.starts_with("cx[") ? "desc" + operand.substr(2) : operand,
@@ -423,7 +422,7 @@ std::optional<Roles> roles(const Instruction& i) {
                : std::nullopt;
 }
 
-/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
+/// Whether every BSYNC continues where its BSSY says that the work-items reconverge.
 bool jumps_are_seen(const Function& function) {
     std::map<std::string, std::set<std::uint64_t>> meets;
     for (const auto& i : function.instructions)

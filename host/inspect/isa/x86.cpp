@@ -1,5 +1,5 @@
-// objdump and llvm-objdump, Intel syntax: "    1160:\tmov    rax,QWORD PTR [rdi]" and "    1160:      \tmov\trax, qword
-// ptr [rdi]".
+// Text of objdump and llvm-objdump, Intel syntax: " 1160:\tmov rax,QWORD PTR [rdi]" and " 1160: \tmov\trax, qword ptr
+// [rdi]".
 #include <algorithm>
 #include <cctype>
 
@@ -15,7 +15,8 @@ using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
-/// objdump writes "{evex}" before an encoding that is longer than it must be, and "rex.w" before one that needs none.
+/// objdump writes "{evex}" before an encoding that is longer than necessary, and "rex.w" before one that does not need
+/// it.
 bool is_prefix(string_view word) {
     return is_named(word, "lock rep repz repnz repe repne bnd notrack data16 cs xacquire xrelease {* rex.*");
 }
@@ -30,7 +31,7 @@ void set_flow(Instruction& i) {
         i.flow = Flow::branch;
     else
         return;
-    // A direct target is a number; "rax" and "QWORD PTR [rax*8+0x10]" are indirect, and "a" to "f" would read as hex.
+    // A direct target is a number. "rax" and "QWORD PTR [rax*8+0x10]" are indirect; their "a" to "f" would read as hex.
     const string_view target = i.operands;
     const bool number = !target.empty() && std::isxdigit(static_cast<unsigned char>(target[0])) &&
                         (target.starts_with("0x") || target.find('<') != string_view::npos);
@@ -38,8 +39,7 @@ void set_flow(Instruction& i) {
     if (const auto address = leading_hex(target)) i.targets.push_back(*address);
 }
 
-/// The register that an address starts from, "rbp" of "[rbp - 0x40]"; a register that is scaled is an index and no
-/// base.
+/// The base register of an address: "rbp" of "[rbp - 0x40]". A scaled register is an index, not a base.
 string_view base_register(string_view operands) {
     const auto open = operands.find('[');
     if (open == string_view::npos) return {};
@@ -49,7 +49,7 @@ string_view base_register(string_view operands) {
     return end < operands.size() && operands[end] == '*' ? string_view{} : operands.substr(0, end);
 }
 
-/// rbp is a register as any other, unless the function makes it its frame pointer.
+/// Whether it makes rbp the frame pointer. Otherwise rbp is an ordinary register.
 bool sets_frame_pointer(const Instruction& i) {
     const std::string operands = lower(i.operands);
     return i.mnemonic == "enter" || (i.mnemonic == "mov" && (operands == "rbp,rsp" || operands == "rbp, rsp")) ||
@@ -66,10 +66,10 @@ void mark_stack(Function& function) {
     }
 }
 
-/// The instruction on a line. llvm-objdump prints "lock" on a line of its own: such a prefix is kept for the next line.
+/// The instruction on a line. llvm-objdump prints "lock" on a separate line: such a prefix is kept for the next line.
 std::optional<Instruction> read_instruction(string_view line, std::optional<Instruction>& prefix) {
     const auto address = listed_address(line);
-    // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
+    // The tools print a tab after the colon; a file's name and line, "add:12", have none.
     const auto colon = line.find(':'), body_at = line.find_first_not_of(' ', colon + 1);
     if (!address || body_at == string_view::npos || line[body_at] != '\t') return std::nullopt;
     std::string rest = std::string(line.substr(colon + 1));
@@ -112,24 +112,24 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-// Why names and not Capstone: both compared with what llvm-mca 14 says may load or store.
-// What LLVM 14 assembles, AVX512-FP16 included, makes 5446 forms of vector and mask instructions with a memory operand.
-// The classes here differ from llvm-mca for 31 of them: it forgets the access of vexpand*, vextract*32x8 and *64x2 and
-// adds one to vldmxcsr; wrong here are movdir64b, whose store has no brackets, and three instructions of hypervisors.
+// Why names and not Capstone: both were compared with llvm-mca 14, which says what may load or store. LLVM 14 assembles
+// 5446 forms of vector and mask instructions with a memory operand, AVX512-FP16 included. The classes here differ from
+// llvm-mca for 31 of them. llvm-mca omits the access of vexpand*, vextract*32x8 and *64x2, and adds one to vldmxcsr.
+// The classes here are wrong for movdir64b, whose store has no brackets, and for three instructions of hypervisors.
 // Capstone 5.0.6 does not decode 576 of the forms and differs for 2137: many EVEX operands have no access, and vmovaps
-// to memory is a load. In PoCL's code of 1,427 kernels for AVX-512, 473,487 instructions access memory: none
-// differs here, 111,539 in Capstone.
+// to memory is a load. PoCL's code of 1,427 kernels for AVX-512 has 473,487 instructions that access memory: none
+// differs here, 111,539 differ in Capstone.
 
-/// movsd is a string move and a move of a double: only the first names es:[rdi], or stands without operands.
+/// movsd is a string move or a move of a double; only the string move names es:[rdi]. lods and outs do not name es.
 bool is_string(string_view m, string_view operands) {
     return operands.find("es:[") != string_view::npos || is_named(m, "lods* outs*");
 }
 
-/// x87 begins with f, as do two instructions that save and restore all registers.
+/// x87 mnemonics begin with f. So do some others, such as fxsave, which saves registers.
 bool is_x87(string_view m) { return m.starts_with("f") && !is_named(m, "fxsave fxsave64 fxrstor fxrstor64 femms"); }
 
-/// Scalar SSE and AVX arithmetic ends in ss or sd, that of AVX512-FP16 in sh. So do some packed-integer names (vpabsd,
-/// vpdpbusd), which begin with p, and vbroadcastss, which fills a vector.
+/// Scalar SSE and AVX arithmetic ends in ss or sd, that of AVX512-FP16 in sh. Some packed-integer names (vpabsd,
+/// vpdpbusd) end so too, but begin with p. vbroadcastss fills a vector.
 bool is_scalar_float(string_view m) {
     const bool vex = m.starts_with("v");
     if (vex) m.remove_prefix(1);
@@ -138,8 +138,8 @@ bool is_scalar_float(string_view m) {
     return is_named(m, "cvtss2* cvtsd2* cvttss2* cvttsd2* cvtsi2s* cvtsh2* cvttsh2*");
 }
 
-/// Bits of the memory operand, 0 when there is none or its size is not written. An element that is broadcast is
-/// "dword ptr [rax]{1to16}" or "DWORD BCST [rax]", and read once.
+/// Bits of the memory operand; 0 if there is none or its size is not written. A broadcast element, "dword ptr
+/// [rax]{1to16}" or "DWORD BCST [rax]", is read once.
 unsigned memory_bits(string_view operands) {
     // Longest names first: "xmmword ptr" holds "word ptr".
     constexpr std::pair<string_view, unsigned> sizes[]{{"zmmword", 512}, {"ymmword", 256}, {"xmmword", 128},
@@ -153,7 +153,7 @@ unsigned memory_bits(string_view operands) {
     return 0;
 }
 
-/// Bits of the widest vector register; 0 when none is named. `registers` are the operands without the sizes of memory.
+/// Bits of the widest vector register; 0 if none is named. `registers`: the operands without sizes of memory operands.
 unsigned vector_bits(string_view registers) {
     return registers.find("zmm") != string_view::npos   ? 512
            : registers.find("ymm") != string_view::npos ? 256
@@ -161,8 +161,8 @@ unsigned vector_bits(string_view registers) {
                                                         : 0;
 }
 
-/// vfpclassps tests a vector in memory into a mask and names no vector register. A broadcast element counts as often as
-/// it is used.
+/// vfpclassps tests a vector in memory, writes a mask and names no vector register. A broadcast element counts once per
+/// use.
 unsigned tested_bits(string_view operands) {
     const unsigned bits = memory_bits(operands);
     const auto to = operands.find("{1to");
@@ -171,7 +171,7 @@ unsigned tested_bits(string_view operands) {
 
 enum class Access { load, store, both };
 
-/// What the instruction does to a memory operand that stands first; one that stands later is always read.
+/// How the instruction accesses a memory operand in first place. In a later place it only reads it.
 Access first_operand_access(string_view m, bool string) {
     if (string) return m.starts_with("movs") ? Access::both : is_named(m, "stos* ins*") ? Access::store : Access::load;
     if (is_x87(m)) return is_named(m, "fst* fist* fbst* fnst* fnsave*") ? Access::store : Access::load;
@@ -187,12 +187,12 @@ Access first_operand_access(string_view m, bool string) {
     return Access::both;
 }
 
-/// What brings a line to a cache or drops it moves nothing to a register. vgatherpf0dps is such a one.
+/// Instructions that load or drop a cache line without moving data to a register, such as vgatherpf0dps.
 bool is_cache_control(string_view m) {
     return is_named(m, "prefetch* clflush* clwb* cldemote* vgatherpf* vscatterpf*");
 }
 
-/// "eax" and "rax", "r8d" and "r8": the register that a name is, or is half of.
+/// The full register of a name: "rax" for "eax" and "rax", "r8" for "r8d" and "r8".
 std::string whole_register(string_view name) {
     std::string out(name);
     if (out.size() == 3 && out[0] == 'e') out[0] = 'r';
@@ -200,8 +200,7 @@ std::string whole_register(string_view name) {
     return out;
 }
 
-/// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi +
-/// 4*rax]".
+/// Whether it loads its own next index, as in at = x[at]: "eax, dword ptr [rdi + 4*rax]".
 bool replaces_its_index(string_view operands) {
     const auto comma = operands.find(','), bracket = operands.find('['), times = operands.find('*');
     if (comma == string_view::npos || times == string_view::npos || !(comma < bracket && bracket < times)) return false;
@@ -235,13 +234,13 @@ Class classify(const Instruction& i) {
     const string_view m = i.mnemonic;
     if (m.starts_with("nop")) return {"padding"};
     const std::string operands = lower(i.operands);
-    // The size word of a memory operand names a register class of its own ("xmmword ptr"), which is no register.
+    // The size of a memory operand may contain a register's name: "xmmword ptr".
     std::string registers = operands;
     for (const auto at_word : {"zmmword", "ymmword", "xmmword"})
         for (auto at = registers.find(at_word); at != std::string::npos; at = registers.find(at_word))
             registers.erase(at, 7);
     Class out{base_class(i, operands, registers)};
-    // One for each 128 bits of the widest register, for the loop that is shown.
+    // One per 128 bits of the widest register; decides which loop is shown.
     out.work = std::max(1u, vector_bits(registers) / 128);
 
     const auto bracket = operands.find('[');
@@ -277,8 +276,8 @@ double lanes(const Instruction& i, unsigned bits) {
     return static_cast<double>(std::max(128u, vector_bits(lower(i.operands)))) / bits;
 }
 
-/// Elements of a floating-point instruction by its suffix: ss and sd have one; 0 for what has no such suffix or is
-/// narrower than `least_bits`.
+/// Elements of a floating-point instruction by its suffix: ss and sd have one. 0 without such a suffix, or if narrower
+/// than `least_bits`.
 double float_lanes(const Instruction& i, unsigned least_bits) {
     const string_view m = i.mnemonic;
     const char size = m.empty() ? ' ' : m.back();
@@ -304,12 +303,12 @@ double arithmetic(const Instruction& i, const model::Declared& d) {
 
 bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 
-/// The stack is no memory of the kernel, but for the frame that rbp points to: a runtime may keep local memory there.
+/// The stack is not the kernel's memory, except the frame that rbp points to: a runtime may keep local memory there.
 bool is_housekeeping(const Instruction& i) {
     return i.operands.find("rsp") != std::string::npos || is_named(i.mnemonic, "push* pop*");
 }
 
-/// A string move or fill: as many bytes as a register says.
+/// A string move or fill: a register has the number of bytes.
 bool is_uncountable(const Instruction& i) { return i.operands.find("es:[") != std::string::npos; }
 
 }  // namespace
@@ -325,7 +324,7 @@ const InstructionSet isa::x86{
         "or from rbp as the frame pointer. nop is padding and not counted.",
     .parse = x86::parse,
     .classify = x86::classify,
-    .counts_barriers = false,  // they are the ends of loops
+    .counts_barriers = false,  // barriers are the ends of loops
     .arithmetic = x86::arithmetic,
     .is_call = x86::is_call,
     .names_callees = true,

@@ -1,7 +1,6 @@
-// Intel GPUs, Gen9 to Xe-HPC. The text is ocloc's: one line an instruction, "(f0.0)  while (32|M0)  L288", with labels
-// that are byte addresses; messages to memory are `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped
-// surface read with xyzw".
-// `ocloc` (Debian intel-opencl-icd) compiles for them and takes their binaries apart.
+// Intel GPUs, Gen9 to Xe-HPC. ocloc's text has one line per instruction, "(f0.0) while (32|M0) L288". Labels are byte
+// addresses. Messages to memory are `send`; a comment says what they do: "// wr:2+0, rd:8; untyped surface read with
+// xyzw". `ocloc` (Debian intel-opencl-icd) compiles and disassembles.
 #include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -18,8 +17,7 @@ using What = model::Declared::What;
 
 // --- Facts: from ocloc's patch tokens, its log, and the listing ------------------------------------------------------
 
-/// Word `index` of patch token `token` of a kernel, in the text that ocloc makes of them: "Token 23", its size, "Hex 0
-/// 0 1f".
+/// Word `index` of patch token `token` of a kernel, from ocloc's text: "Token 23", its size, "Hex 0 0 1f".
 std::optional<std::int64_t> patch_word(string_view tokens, const std::string& kernel, int token, std::size_t index) {
     bool mine = false, wanted = false;
     for (const auto raw : lines_of(tokens)) {
@@ -37,8 +35,8 @@ std::optional<std::int64_t> patch_word(string_view tokens, const std::string& ke
     return std::nullopt;
 }
 
-/// Registers that the code names by "r12.0": a lower bound of those in use. The last message of a thread takes its
-/// operand from the end of the file, so the highest number says nothing.
+/// Registers that the code names, such as "r12.0": a lower bound of those in use. The highest number tells nothing,
+/// because the last message of a thread takes its operand from the end of the file.
 std::int64_t named_registers(const Function& function) {
     std::set<std::uint64_t> names;
     for (const auto& i : function.instructions) {
@@ -51,9 +49,8 @@ std::int64_t named_registers(const Function& function) {
     return static_cast<std::int64_t>(names.size());
 }
 
-/// What shares its local memory: execution units, and how much there is; nothing for a processor that is not known.
-/// From Intel's oneAPI GPU optimization guide, "Intel Xe GPU architecture", and for skl and icllp its Gen9 and Gen11
-/// architecture papers.
+/// The execution units that share local memory, and its size; nullopt for an unknown processor. Sources: Intel's oneAPI
+/// GPU optimization guide, "Intel Xe GPU architecture"; for skl and icllp, Intel's Gen9 and Gen11 architecture papers.
 struct Subslice {
     std::int64_t units = 0, local_bytes = 0;
 };
@@ -65,7 +62,7 @@ std::optional<Subslice> subslice(const std::string& processor) {
     return std::nullopt;
 }
 
-/// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
+/// Threads per execution unit. The compiler sets their maximum: half as many with the large register file.
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
     const std::string unit = "threads per execution unit";
@@ -132,8 +129,8 @@ const std::string missing_ocloc = "Intel GPU code needs ocloc: apt-get install i
 
 std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
 
-/// Both streams in one text, `err`. ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link
-/// of that name, for it to find.
+/// Returns both streams in `err`. ocloc looks for libiga64.so, but Debian's package has only libiga64.so.1: a link
+/// provides the name.
 ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments,
                      std::chrono::milliseconds limit = std::chrono::seconds(60)) {
     std::error_code ignored;
@@ -160,7 +157,7 @@ std::vector<OfflineTarget> targets() {
     return out;
 }
 
-/// It writes its version into a file of the current folder.
+/// ocloc writes its version into a file in the current folder.
 std::string version(const std::string&, const ChosenCompiler&) {
     static const std::string known = [] {
         const TempFolder folder;
@@ -201,7 +198,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     if (spirv) words.push_back("-spirv_input");
     const auto result = run_ocloc(folder, ocloc().value_or("ocloc"), words, limit);
     OfflineCode out = made_by_tool("ocloc", result, folder, folder.path() / "program");
-    // ocloc leaves to whoever loads the code what no clBuildProgram would take.
+    // ocloc accepts undefined symbols, which clBuildProgram would reject.
     for (const auto& symbol : undefined_symbols(as_bytes(out.binary))) {
         out.ok = false;
         out.log += "undefined reference to `" + symbol + "'\n";
@@ -224,7 +221,7 @@ std::optional<std::uint64_t> label(string_view line) {
     return whole_number(line.substr(1, line.size() - 2));
 }
 
-/// "(16|M8)": sixteen work-items from the eighth on.
+/// "(16|M8)": sixteen work-items, from number 8.
 struct Lanes {
     unsigned width = 0, first = 0;
 };
@@ -244,7 +241,7 @@ void set_flow(Instruction& i) {
     }
     if (!is_named(m, "if else endif while break cont goto join jmpi brd brc halt")) return;
     i.flow = m == "jmpi" && i.guard.find('f') == std::string::npos ? Flow::jump : Flow::branch;
-    const std::string operands = " " + i.operands;  // a jump of pvc has nothing but its target
+    const std::string operands = " " + i.operands;  // on pvc a jump has only its target
     for (auto at = operands.find(" L"); at != string_view::npos; at = operands.find(" L", at + 1))
         if (at + 2 < operands.size() && std::isdigit(static_cast<unsigned char>(operands[at + 2])))
             i.targets.push_back(number_at(operands, at + 2));
@@ -268,8 +265,8 @@ std::optional<Instruction> read_instruction(const std::string& line, std::uint64
     return i;
 }
 
-/// The work-items of a thread are the most that an instruction reaches; one for fewer of them is a part of what it
-/// does.
+/// A thread has as many work-items as its widest instruction reaches. An instruction for fewer work-items does a share
+/// of its work.
 void set_shares(Function& function) {
     unsigned simd = 1;
     for (const auto& i : function.instructions)
@@ -311,7 +308,7 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-/// What a message does, "untyped surface read with xyzw": the comment behind its lengths and its receiver.
+/// The action of a message, "untyped surface read with xyzw": the comment after its lengths and its receiver.
 string_view message(string_view operands) {
     const auto comment = operands.find("//");
     if (comment == string_view::npos) return {};
@@ -322,7 +319,7 @@ string_view message(string_view operands) {
     return operands;
 }
 
-/// Bits for one work-item, of a block read for the whole thread. 0: the text does not say.
+/// Bits per work-item, or per thread for a block read. 0: unknown.
 unsigned message_bits(string_view what) {
     if (const auto with = what.find(" with "); with != string_view::npos) {
         const auto channels = what.substr(with + 6);
@@ -381,7 +378,7 @@ Class message_class(const Instruction& i) {
     return {"send_" + space, {std::move(access)}};
 }
 
-/// Type of the first operand, the result: "f", "hf", "ud". A comparison writes flags and has it on null.
+/// Type of the first operand, the result: "f", "hf", "ud". A comparison writes flags; its null operand has the type.
 string_view result_type(const Instruction& i) {
     const string_view operands = i.operands;
     const auto colon = operands.find(':');
@@ -397,7 +394,7 @@ Class classify(const Instruction& i) {
     if (i.flow != Flow::next || is_named(m, "call calla")) return {"branch"};
     if (is_named(m, "sync wait")) return {"wait"};
     if (is_named(m, "dpas dpasw")) return {"matrix"};
-    // For one item, or for the thread as a whole: addresses, counters, message headers.
+    // For one work-item, or for the thread as a whole: addresses, counters, message headers.
     if (lanes_of(i.operands).width == 1) return {"scalar"};
     if (m == "math") return {"special"};
     if (is_named(m, "mov movi sel csel smov")) return {"move"};
@@ -445,7 +442,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const auto result =
         run_ocloc(folder, *tool, {"disasm", "-file", file.string(), "-dump", dump.string(), "-device", options.target});
     out.tool_log = read_file(dump / "PTM.txt").value_or("");
-    // A file for each kernel. A variant may be made of several, of which none has its name: then it is the first.
+    // One file per kernel. If no kernel has the variant's name, the first kernel is used.
     const auto file_of = [&](const std::string& kernel) { return dump / (kernel + "_KernelHeap.asm"); };
     std::string kernel = entry;
     if (const auto first = out.tool_log.find("KernelName ");

@@ -43,7 +43,7 @@ std::vector<std::filesystem::path> llvm_beside(const std::filesystem::path& file
     return out;
 }
 
-/// A packaged clang, as zig's, may come without the header of OpenCL's types, which hardly changes.
+/// A packaged clang, such as zig's, may lack the header of OpenCL's types. Another clang's header nearly always fits.
 std::vector<std::string> Clang::headers_of_another() const {
     if (words.empty()) return {};
     const auto other = find_tool(llvm_names("clang"));
@@ -57,7 +57,7 @@ OfflineCode Clang::compile(const std::string& source, const std::vector<std::str
                            std::chrono::milliseconds limit) const {
     const TempFolder made_in;
     const auto out = made_in.path() / "program";
-    // -fgnu-keywords: vendors' compilers take `asm` in OpenCL C, clang only with this.
+    // -fgnu-keywords: vendors' compilers accept `asm` in OpenCL C; clang needs this option.
     auto all = words;
     const auto usual = split(
         "-x cl -fgnu-keywords -nogpulib -fno-caret-diagnostics -Wno-linker-warnings -Xclang -finclude-default-header",
@@ -75,7 +75,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "clang-14", "clang-15" of PATH.
+/// "clang-14", "clang-15": those on PATH, oldest first.
 std::vector<std::string> here() {
     auto out = llvm_names("clang");
     out.pop_back();  // without a number
@@ -141,7 +141,7 @@ std::string version_of(const fs::path& program, const std::vector<std::string>& 
     const auto said = run_tool(program, arguments).out;
     static const std::regex version("(?:version |V)([0-9]+\\.[0-9][^\\s]*)");
     std::smatch found;
-    // NVIDIA's says "release 13.0, V13.0.88".
+    // NVIDIA's programs print "release 13.0, V13.0.88".
     if (std::regex_search(said, found, version)) at->second = found[1];
     return at->second;
 }

@@ -1,5 +1,5 @@
-// clang with libclc, whose built-in functions and choices are not those of a vendor's compiler: makes code for GPUs
-// where that one is not here, or does not know them.
+// clang with libclc compiles for GPUs if the vendor's compiler is missing, or does not know them. Its built-in
+// functions and its choices are not the vendor's.
 #pragma once
 
 #include <filesystem>
@@ -10,25 +10,25 @@
 
 namespace cllab::inspect {
 
-// Compilers that --compiler names, in the place of the one that is taken by itself.
+// Compilers that --compiler names, instead of the default ones.
 struct ChosenCompiler {
-    std::string name;                  ///< "clang-19", "zig"; empty: none is chosen
-    std::filesystem::path clang;       ///< empty: the one that is taken without a choice
-    std::vector<std::string> words{};  ///< that it wants in front: "clang" for zig
-    std::filesystem::path ptxas{};     ///< likewise
+    std::string name;                  ///< "clang-19", "zig"; empty: none was chosen
+    std::filesystem::path clang;       ///< empty: the default one
+    std::vector<std::string> words{};  ///< leading arguments: "clang" for zig
+    std::filesystem::path ptxas{};     ///< empty: the default one
 };
 
-/// "clang-19", "amd_comgr", a program's path, or a folder that `pip install --target` made of ziglang or of NVIDIA's
-/// compiler; "all" is every clang-N on PATH, the oldest first. Throws Error, usage for what is no compiler and
-/// environment for one that is not here.
+/// `list` has "clang-19", "amd_comgr", a program's path, or a folder that `pip install --target` made of ziglang or of
+/// NVIDIA's compiler. "all" is every clang-N on PATH, oldest first. Throws Error(usage) for a name that is no compiler,
+/// and Error(environment) for a missing compiler.
 std::vector<ChosenCompiler> chosen_compilers(const std::string& list);
 
-/// "19.1.7", as the program says itself; empty where it says none. Asked once.
+/// "19.1.7", from the program's output; empty if it prints none. Each program is asked once.
 std::string version_of(const std::filesystem::path& program, const std::vector<std::string>& words = {});
 
-/// The newest clang that is here, or the chosen one, and what libclc has for one kind of target.
+/// The newest clang on this machine, or the chosen one, and libclc's library for one kind of target.
 struct Clang {
-    /// `target` as libclc's files are named, "nvptx64--nvidiacl".
+    /// `target`: as in the names of libclc's files, "nvptx64--nvidiacl".
     explicit Clang(const std::string& target, const ChosenCompiler& chosen = {});
 
     bool is_here() const { return !program.empty() && !library.empty(); }
@@ -36,24 +36,24 @@ struct Clang {
     std::string name() const { return program.filename().string() + " and libclc"; }
     /// "clang 19.1.7 and libclc"
     std::string name_with_version() const { return "clang " + version_of(program, words) + " and libclc"; }
-    /// A program of the same LLVM, which stands beside it.
+    /// Whether a program of the same LLVM is in clang's folder.
     bool has(const char* tool) const { return std::filesystem::exists(folder / tool); }
-    /// What its output depends on.
+    /// Files that its output depends on.
     std::vector<std::filesystem::path> files() const;
-    /// OpenCL C to what the arguments say. Of two libraries' definitions the first counts.
+    /// Compiles OpenCL C with `arguments`. If two libraries define a function, the first one counts.
     OfflineCode compile(const std::string& source, const std::vector<std::string>& arguments,
                         const std::vector<std::string>& options, const std::vector<std::filesystem::path>& libraries,
                         std::chrono::milliseconds limit) const;
 
-    std::filesystem::path program, folder, library;  ///< folder: where the program is, behind symbolic links
+    std::filesystem::path program, folder, library;  ///< folder: of the program, symbolic links resolved
     std::vector<std::string> words;                  ///< as ChosenCompiler::words
-    int version = 0;  ///< 19 of "clang-19"; 0 of a plain "clang", whose version was not asked
+    int version = 0;  ///< 19 of "clang-19"; 0 for a plain "clang", which is not asked
 
 private:
     std::vector<std::string> headers_of_another() const;
 };
 
-/// The file with the LLVM that it loads, where that is a library in one folder with it.
+/// The file and the LLVM libraries that it may load: those in `libraries`, or in the file's own folder.
 std::vector<std::filesystem::path> llvm_beside(const std::filesystem::path& file,
                                                const std::filesystem::path& libraries = {});
 

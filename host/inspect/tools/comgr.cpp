@@ -46,7 +46,7 @@ public:
     std::string missing() const {
         return handle_ ? "" : file_ + " cannot be loaded: apt-get install libamd-comgr2 (ROCm has it too)";
     }
-    /// Where it was loaded from.
+    /// The file that it was loaded from.
     std::filesystem::path file() const {
         Dl_info info{};
         return handle_ && ::dladdr(::dlsym(handle_, "amd_comgr_get_version"), &info) != 0 ? info.dli_fname : "";
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    // The enumerations changed between major versions, so only the one the header describes will do.
+    // The enumerations changed between major versions, so the code needs the version that the header describes.
     std::string file_ = "libamd_comgr.so." + std::to_string(AMD_COMGR_INTERFACE_VERSION_MAJOR);
     void* handle_;
 };
@@ -67,13 +67,13 @@ const Library& library() {
     return loaded;
 }
 
-/// The library's function of the name, with the type that the header gives it.
+/// The library's function of this name, with its type from the header.
 #define COMGR(name) reinterpret_cast<decltype(&::amd_comgr_##name)>(library().function("amd_comgr_" #name))
 
-/// The library's LLVM keeps its options in globals, and nothing in its header says that two threads may use it at once.
+/// The library's LLVM has its options in globals, and the header does not say that two threads may use it at once.
 std::mutex one_at_a_time;
 
-/// Throws Error with the library's word for a failed call.
+/// Throws Error with the library's message for a failed call.
 void check(amd_comgr_status_t status, const char* what) {
     if (status == AMD_COMGR_STATUS_SUCCESS) return;
     const char* text = nullptr;
@@ -85,7 +85,7 @@ void release(amd_comgr_data_t data) { COMGR(release_data)(data); }
 void release(amd_comgr_data_set_t set) { COMGR(destroy_data_set)(set); }
 void release(amd_comgr_action_info_t action) { COMGR(destroy_action_info)(action); }
 
-/// A handle of the library's, released with its owner.
+/// A handle of the library; its owner releases it.
 template <typename Raw>
 struct Handle {
     Raw raw{};
@@ -108,7 +108,7 @@ struct DataSet : Handle<amd_comgr_data_set_t> {
         check(COMGR(set_data_name)(data.raw, name), "set_data_name");
         check(COMGR(data_set_add)(raw, data.raw), "data_set_add");
     }
-    /// All data of a kind, one after the other.
+    /// All data of one kind, concatenated.
     std::string content(amd_comgr_data_kind_t kind) const {
         std::string all;
         std::size_t count = 0;
@@ -144,7 +144,7 @@ struct Action : Handle<amd_comgr_action_info_t> {
         check(COMGR(action_info_set_option_list)(raw, pointers.data(), pointers.size()), "set_option_list");
         check(COMGR(action_info_set_logging)(raw, true), "set_logging");
     }
-    /// The log comes back through `log` also when the action fails.
+    /// `log` receives the log even if the action fails.
     void run(amd_comgr_action_kind_t kind, const DataSet& in, DataSet& out, std::string& log, const char* what) {
         const auto status = COMGR(do_action)(kind, raw, in.raw, out.raw);
         log += out.content(AMD_COMGR_DATA_KIND_LOG);
@@ -152,8 +152,8 @@ struct Action : Handle<amd_comgr_action_info_t> {
     }
 };
 
-/// The compiler names its own temporary copy, "/tmp/comgr-b5d900/input/kernel.cl:1:21"; only "kernel.cl:1:21" is the
-/// reader's.
+/// The compiler names its own temporary copy, "/tmp/comgr-b5d900/input/kernel.cl:1:21". This keeps only
+/// "kernel.cl:1:21".
 std::string without_temporary_folder(std::string log) {
     for (auto at = log.find("/comgr-"); at != std::string::npos; at = log.find("/comgr-", at)) {
         const auto end = log.find("/input/", at);
@@ -166,7 +166,7 @@ std::string without_temporary_folder(std::string log) {
     return log;
 }
 
-/// Function labels as llvm-objdump writes them, "0000000000001c00 <vadd>:", so that one parser reads both.
+/// Writes function labels as llvm-objdump does, "0000000000001c00 <vadd>:", so that one parser reads both.
 std::string as_objdump(const std::string& text) {
     std::string out, label;
     for (const auto line : lines_of(text)) {
@@ -186,8 +186,8 @@ std::string as_objdump(const std::string& text) {
     return out;
 }
 
-/// Bitcode of the text for a processor that the library does not list: its clang takes the last -mcpu, and of its
-/// device libraries those of the nearest processor are linked behind it.
+/// Bitcode of the text for a processor that the library does not list. Its clang uses the last -mcpu. The device
+/// libraries of the nearest processor are linked to the result.
 void compile_as(const std::string& processor, Action& action, std::vector<std::string> options, const DataSet& text,
                 DataSet& bitcode, std::string& log) {
     const auto has = [&](const char* option) { return std::ranges::find(options, option) != options.end(); };
@@ -209,9 +209,9 @@ void compile_as(const std::string& processor, Action& action, std::vector<std::s
     action.options(options);
 }
 
-/// What clang defines for the processor (LLVM's user guide for AMDGPU): the precompiled header was made for none, and
-/// with it the compiler defines what was defined then, such as waves of 64. Whether AMD's driver, which has the same
-/// library, does more was not seen.
+/// The macros that clang defines for the processor (LLVM's user guide for AMDGPU). The precompiled header was made
+/// without a processor, so with it the compiler defines other macros, such as waves of 64. AMD's driver uses the same
+/// library; whether it defines more is unknown.
 void add_processor_macros(std::vector<std::string>& options, const std::string& processor) {
     const auto family = processor.substr(3, processor.size() - 5);  // 9 of gfx90a, 10 of gfx1030
     const bool asks_for_64 = std::ranges::find(options, "-mwavefrontsize64") != options.end();
@@ -220,7 +220,7 @@ void add_processor_macros(std::vector<std::string>& options, const std::string& 
         options.insert(options.end(), {"-U__AMDGCN_WAVEFRONT_SIZE", "-D__AMDGCN_WAVEFRONT_SIZE=32"});
 }
 
-/// What `work` makes of an output with an action for the processor. One at a time: the caller sees to that.
+/// The output that `work` makes with an action for the processor. The caller must prevent concurrent calls.
 template <typename Work>
 ComgrOutput with_action(const std::string& processor, Work work) {
     ComgrOutput out;
@@ -236,7 +236,7 @@ ComgrOutput with_action(const std::string& processor, Work work) {
     return out;
 }
 
-// What both processes know of the folder.
+// The files in the folder, as both processes name them.
 constexpr const char *source_file = "source.cl", *options_file = "options", *code_file = "code", *log_file = "log";
 
 }  // namespace
@@ -283,7 +283,7 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
     const TempFolder folder;
     folder.write(source_file, as_bytes(source));
     folder.write(options_file, as_bytes(join(options, std::string(1, '\0'))));
-    // The library's LLVM ends the process over some texts, and nothing ends it when it takes too long.
+    // For some texts the library's LLVM ends the process, and it has no time limit.
     const auto ran = run_tool(std::filesystem::read_symlink("/proc/self/exe"),
                               {"comgr-compile", folder.path().string(), processor}, limit);
     const auto log = read_file(folder.path() / log_file);
@@ -293,10 +293,10 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 }
 
 int comgr_main(const std::filesystem::path& folder, const std::string& processor) {
-    ::setenv("TMPDIR", folder.c_str(), 1);  // what the library leaves there when it is ended goes with the folder
+    ::setenv("TMPDIR", folder.c_str(), 1);  // files that a stopped library leaves are removed with the folder
     const auto nearest = comgr_nearest(processor);
     const auto out = with_action(nearest.empty() ? processor : nearest, [&](Action& action, ComgrOutput& made) {
-        // The language says the version; a second -cl-std would contradict the precompiled header.
+        // The language sets the version; a second -cl-std would contradict the precompiled header.
         bool version2 = false, optimised = true;
         std::vector<std::string> rest;
         const auto options = read_file(folder / options_file).value_or("");
@@ -306,7 +306,7 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
             if (!option.empty() && !option.starts_with("-cl-std=")) rest.emplace_back(option);
         }
         add_processor_macros(rest, processor);
-        // AMD's runtime optimises unless it is told not to; the library alone does not.
+        // AMD's runtime optimizes unless told otherwise; the library alone does not.
         if (optimised) rest.insert(rest.begin(), "-O3");
         action.language(version2);
         action.options(rest);
@@ -319,7 +319,7 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
         else
             compile_as(processor, action, rest, with_headers, bitcode, made.log);
         action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, made.log, "generating code");
-        action.options({});  // the linker takes none of the compiler's
+        action.options({});  // the linker accepts no compiler options
         action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, made.log, "linking");
         made.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
     });
@@ -329,7 +329,7 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
 }
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
-    // Each kernel of a code object asks for the whole of it.
+    // Keeps the last result, because every kernel of a code object asks for all of it.
     static std::string known;
     static ComgrOutput last;
     const std::lock_guard lock(one_at_a_time);

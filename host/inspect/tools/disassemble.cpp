@@ -11,7 +11,7 @@
 namespace cllab::inspect {
 namespace {
 
-/// One listing, and the part of the binary that it is of.
+/// A result with one listing, and the part of the binary that it was made from.
 Disassembly only(Listing listing, const char* file = nullptr, ByteSpan part = {}) {
     Disassembly out;
     out.listings.push_back(std::move(listing));
@@ -23,8 +23,7 @@ Listing note(Kind kind, const std::string& why) { return {describe(kind), nullpt
 
 constexpr std::string_view elf_magic("\177ELF");
 
-/// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of
-/// it and no more.
+/// The function with the kernel's own code: if a kernel asks for no id, PoCL's work-group function only calls it.
 std::string own_function(const Listing& listing, const std::string& kernel) {
     const std::string function = "_pocl_kernel_" + kernel;
     if (!listing.isa || !listing.isa->parse) return listing.function;
@@ -34,8 +33,8 @@ std::string own_function(const Listing& listing, const std::string& kernel) {
     return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
 }
 
-/// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
-/// `function` is empty or not there).
+/// Disassembly of an ELF file for the host's processor family: `function` and the functions that it calls, or
+/// everything if `function` is empty or missing.
 Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
     const auto elf = read_elf(file);
     if (!elf)
@@ -78,7 +77,7 @@ Listing disassemble_spirv(ByteSpan spirv) {
 
 Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
     auto elf = read_elf(binary);
-    // One tool has seen this ELF behind 0x30 other bytes.
+    // One tool saw this ELF after 0x30 other bytes.
     if (const auto at = as_text(binary).find(elf_magic); !elf && at != std::string_view::npos)
         elf = read_elf(binary.subspan(at));
     const ElfSection* object = elf ? elf->section(".ocl.obj") : nullptr;
@@ -101,7 +100,7 @@ Disassembly disassemble_clover(ByteSpan binary, const std::string& entry) {
     return only(note(Kind::clover, "the ELF file inside clover's module is not AMDGPU code"));
 }
 
-/// Why there is no text of what holds nothing that a tool takes apart.
+/// Why a binary of a kind that no tool reads here has no disassembly.
 std::string note_of(Kind kind) {
     switch (kind) {
         case Kind::empty:

@@ -15,47 +15,47 @@ namespace cllab::inspect {
 
 struct InstructionSet;
 
-/// One text of isa.txt. Either `text` or `note` is filled: the note is the sentence that says why there is no text and
-/// what would make it.
+/// One text of isa.txt. Either `text` or `note` is filled: the note is a sentence that says why there is no text, and
+/// which tool would make it.
 struct Listing {
     std::string title;  ///< "PTX (not SASS)", "work-group function specialised for local size 64x4x1 (…)"
-    const InstructionSet* isa = nullptr;  ///< nullptr: none that the lab knows
+    const InstructionSet* isa = nullptr;  ///< nullptr: unknown
     std::string text, note;
     std::string function;  ///< name of the entry point inside the text
-    std::string made_by;   ///< "llvm-objdump-15"; empty when the binary itself is text
-    bool refused = false;  ///< every tool that was there failed; `note` has their words
+    std::string made_by;   ///< "llvm-objdump-15"; empty if the binary itself is text
+    bool refused = false;  ///< every tool on this machine failed; `note` has their messages
 };
 
-/// A part of the binary worth keeping as a file of its own: the shared object out of PoCL's container, for example.
+/// A part of the binary that is kept as a separate file, such as the shared object in PoCL's container.
 struct Part {
     std::string file;  ///< "program.so"
     std::string bytes;
 };
 
 struct DisassembleOptions {
-    std::string target{};           ///< processor the code is for, "sm_90"; empty: what the binary says
-    std::string made_by{};          ///< what made text that did not come from a driver, for its label
-    bool own_make = false;          ///< the binary was compiled in this process just now, so it is not damaged
-    std::filesystem::path ptxas{};  ///< that assembles PTX; empty: the one that is here
-    std::string ran{};  ///< PoCL: path in the container of the shared object that was seen running; empty: not known
-    std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all tools together
+    std::string target{};           ///< processor of the code, "sm_90"; empty: as the binary says
+    std::string made_by{};          ///< compiler of a text that is not a driver's, for its label
+    bool own_make = false;          ///< this process has just compiled the binary, so it is not damaged
+    std::filesystem::path ptxas{};  ///< assembler of PTX; empty: the one on this machine
+    std::string ran{};  ///< PoCL: path in the container of the shared object that was seen running; empty: unknown
+    std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< limit of all tools together
 };
 
 struct Disassembly {
     std::vector<Listing> listings;
     std::vector<Part> parts;
-    std::int64_t code_bytes = 0;  ///< size of the entry point's machine code; 0 when unknown
+    std::int64_t code_bytes = 0;  ///< size of the entry point's machine code; 0: unknown
     const char* code_bytes_from = "symbol table";
-    std::string tool_log{};  ///< what the tools said meanwhile, for the facts
+    std::string tool_log{};  ///< output of the tools, from which facts are read
 };
 
-/// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
-/// Throws Error(environment) when a temporary file cannot be written.
+/// Never throws because of the contents of `binary`: a damaged file, a missing tool and a failing tool all become
+/// notes. Throws Error(environment) if a temporary file cannot be written.
 Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                         const DisassembleOptions& options = {});
 
-/// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged
-/// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is
+/// Disassembles kernel `entry` of an AMDGPU code object. llvm-objdump does so in a separate process, because a damaged
+/// file may crash a disassembler. With `own_make` (just compiled here) amd_comgr does so in this process, which is
 /// faster.
 Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
 

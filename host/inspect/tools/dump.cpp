@@ -41,8 +41,7 @@ Descriptor open_file(const fs::path& path) {
     return file;
 }
 
-/// False when another process still holds the lock after ten seconds. A file system without locks is no reason to
-/// write nothing.
+/// False if another process still holds the lock after ten seconds. On a file system without locks it returns true.
 bool lock(const Descriptor& file) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -57,7 +56,8 @@ bool replace_content(const Descriptor& file, const std::string& text) {
            ::pwrite(file.number(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-/// What tells a device from every other one, as model::device_key does, but for the driver: a new one is no new device.
+/// Identifies a device as model::device_key does, but without the driver: a device with a new driver is the same
+/// device.
 std::string owner_text(const model::Device& device, const std::string& host) {
     const bool named_anywhere = device.is_gpu() && device.identity.starts_with("UUID ");
     std::string out = "platform  " + one_line(device.platform) + "\nname      " + one_line(device.name) + "\n";
@@ -128,7 +128,7 @@ DumpTexts read_dump(const std::filesystem::path& folder) {
             out.function = listing.at("counts").at("function").get<std::string>();
             out.counted_isa = listing.at("isa").get<std::string>();
         }
-    } catch (const JsonRefused&) {  // the text of the disassembly is there without its counts
+    } catch (const JsonRefused&) {  // the disassembly is usable without its counts
     } catch (const nlohmann::json::exception&) {
     }
     return out;
@@ -145,11 +145,11 @@ fs::path device_folder(const fs::path& root, const model::Device& device, const 
 
 fs::path claim_device_folder(const fs::path& root, const model::Device& device, const std::string& host) {
     const auto own = owner_text(device, host);
-    for (;;) {  // until no other process has taken it in the meantime
+    for (;;) {  // repeats if another process has taken the folder in the meantime
         const auto folder = device_folder(root, device, host);
         make_folder(folder);
         const auto file = open_file(folder / "device.txt");
-        lock(file);  // for as long as it takes another process to write a few lines
+        lock(file);  // another process holds it only while it writes a few lines
         const auto owner = read_file(folder / "device.txt").value_or("");
         if (owner == own || (owner.empty() && replace_content(file, own))) return folder;
         if (owner.empty())
@@ -164,7 +164,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
     const auto lines = split(read_file(folder / list_name).value_or(""), '\n');
     if (!(lines.size() == 1 && lines.front().empty()) && lines.front() != list_title)
         fail("'" + (folder / list_name).string() + "' was not written by cllab, so cllab dumps nothing there");
-    // A name and no path, whatever somebody wrote there.
+    // Accepts only names without a path, whatever the file contains.
     std::vector<std::string> old;
     for (std::size_t i = 1; i < lines.size(); ++i)
         if (!lines[i].empty() && lines[i].find('/') == std::string::npos && lines[i] != list_name)

@@ -20,20 +20,20 @@ namespace fs = std::filesystem;
 
 constexpr std::ptrdiff_t most_files = 4000;
 
-/// Empty where the user has no cache.
+/// Empty if the user has no cache folder.
 fs::path kept_folder() {
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
     if (cache && *cache) return fs::path(cache) / "cllab" / "code";
     return home && *home ? fs::path(home) / ".cache" / "cllab" / "code" : fs::path();
 }
 
-/// Words of the language that bring in other files, or the time.
+/// Whether the text has words that read other files, or the time.
 bool reads_more(const std::string& text) {
     constexpr std::string_view words[]{"include", "import", "embed", "__has_", "__DATE__", "__TIME"};
     return std::ranges::any_of(words, [&](auto word) { return text.find(word) != text.npos; });
 }
 
-/// A program or library as it is: another version has another size or time.
+/// The state of a program or library file: another version has another size or time.
 std::string state_of(const fs::path& file) {
     std::error_code none;
     const auto real = fs::canonical(file, none);
@@ -42,7 +42,7 @@ std::string state_of(const fs::path& file) {
                        fs::last_write_time(real, none).time_since_epoch().count());
 }
 
-/// One line of JSON, then the binary. unpacked() gives nothing for a damaged file.
+/// One line of JSON, then the binary. unpacked() returns nullopt for a damaged file.
 std::string packed(const OfflineCode& code) {
     const auto& [target, made_by, own_make] =
         std::tie(code.options.target, code.options.made_by, code.options.own_make);
@@ -56,12 +56,12 @@ std::optional<OfflineCode> unpacked(const std::string& text) {
         OfflineCode out{true, head.at(0), text.substr(end + 1), {}, head.at(1)};
         out.options = {.target = head.at(2), .made_by = head.at(3), .own_make = head.at(4)};
         if (head.at(5) == sha256_hex(out.binary)) return out;
-    } catch (const std::exception&) {  // it is made again
+    } catch (const std::exception&) {  // it is compiled again
     }
     return std::nullopt;
 }
 
-/// Under another name first: two processes may write it. When the files are many, all of them go.
+/// Writes under another name first, because two processes may write the file. If there are too many files, removes all.
 void keep(const fs::path& path, const std::string& content) {
     std::error_code none;
     const auto folder = path.parent_path();
@@ -86,7 +86,7 @@ OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<fs:
         std::ranges::any_of(options, [](const auto& option) { return option.starts_with("@"); }))
         return make();
     std::string all = version() + state_of("/proc/self/exe");
-    for (auto** variable = environ; *variable; ++variable)  // those that change what a compiler does
+    for (auto** variable = environ; *variable; ++variable)  // variables that change what a compiler does
         for (const char* prefix : {"LD_LIBRARY_PATH=", "AMD_", "IGC_", "NEO", "CCC_", "CPATH=", "C_INCLUDE_PATH="})
             if (std::string_view(*variable).starts_with(prefix)) all += concat("\n", *variable);
     for (const auto& tool : tools) all += '\n' + state_of(tool);

@@ -1,4 +1,4 @@
-// Code that compilers made, kept below the user's cache: the same text with the same options by the same tools is
+// A cache of compiled code, in the user's cache folder: the same text with the same options and the same tools is
 // compiled once.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace cllab::inspect {
 
-/// What `make` gives, or gave for this key, with the same `tools` as they are on the disk. Nothing is kept of a
-/// failure, nor of a text or options that read other files.
+/// The result of `make`, or its earlier result for the same key, text and options if `tools` have not changed. Failures
+/// are not kept, nor is code whose text or options read other files.
 OfflineCode kept_code(const std::vector<std::string>& key, const std::vector<std::filesystem::path>& tools,
                       const std::string& text, const std::vector<std::string>& options,
                       const std::function<OfflineCode()>& make);

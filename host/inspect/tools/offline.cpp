@@ -43,14 +43,14 @@ std::string plain_name(const std::string& symbol) {
     return digits == 2 || digits == std::string::npos ? symbol : symbol.substr(digits, number_at(symbol, 2));
 }
 
-/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper", "f(int)",
+/// The undefined functions that a linker's log names: "lld: error: undefined hidden symbol: helper", "f(int)",
 /// "undefined reference to `helper'".
 std::vector<std::string> undefined_in(const std::string& log) {
     static const std::regex said("undefined (?:(?:hidden )?symbol: |reference to `)([^ ('\\n]+)");
     return {std::sregex_token_iterator(log.begin(), log.end(), said, 1), std::sregex_token_iterator()};
 }
 
-/// Of functions that are called and that are nowhere.
+/// The error message for called functions that are not defined; empty if there are none.
 std::string refusal_of(const std::vector<std::string>& symbols, const std::string& text) {
     if (symbols.empty()) return {};
     std::set<std::string> names;
@@ -65,17 +65,17 @@ std::string refusal_of(const std::vector<std::string>& symbols, const std::strin
            "\n";
 }
 
-/// Places at which a compiler refuses the text: what is wrong with none is the code made of it.
+/// Number of places where a compiler rejects the text. Without any, the problem is in the code made from it.
 std::ptrdiff_t errors_in(const std::string& log) {
     static const std::regex place(":[0-9]+:[0-9]+: (?:fatal )?error: ");
     return std::distance(std::sregex_iterator(log.begin(), log.end(), place), std::sregex_iterator());
 }
 
-/// Without a function of the text there is no kernel; without one of the library there is its code as far as it goes.
+/// Without a function of the text the kernel is rejected. Without a library function its code is kept, with that call.
 void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const std::string& text) {
     std::vector<std::string> own;
     std::set<std::string> others;
-    // The text's own functions are called as they are written; a name that begins so only the compiler makes.
+    // The text's own functions have their plain names; only the compiler makes names that begin with an underscore.
     for (const auto& symbol : undefined)
         if (symbol.starts_with("_"))
             others.insert(plain_name(symbol));
@@ -87,7 +87,7 @@ void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const
                     ", which nothing here defines: its code shows the calls, and there are no registers";
 }
 
-/// One text for one target.
+/// Compiles one text for one target.
 class Compilation {
 public:
     Compilation(const Found& found, const std::string& text, std::vector<std::string> options,
@@ -128,7 +128,7 @@ private:
                 ? make()
                 : kept_code({compiler.driver, target, by_.name}, compiler.tools(target, by_), text, options, make);
         made.options.ptxas = by_.ptxas;
-        // The compiler may have been asked for something else, and done it.
+        // The options may have made the compiler produce something other than code.
         const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
         if (made.ok && !is_code)
             made.log += "error: the compiler produced no code; build options: " + join(options, " ") + "\n";
@@ -137,11 +137,12 @@ private:
         return made;
     }
 
-    /// Where the language refuses the text, also with what it may need and nobody asked for. Of several refusals the
-    /// shortest: the others name what an addition allows. `useful`: the additions that shorten it.
+    /// Compiles the text, and if it has errors, tries the additions that it may need. Among failures the one with the
+    /// fewest errors remains: the others complain about what an addition allows. `useful`: the additions that reduce
+    /// the errors.
     OfflineCode attempt(const std::string& text, std::vector<Addition>* useful = nullptr) const {
         auto best = once(text, options_);
-        constexpr std::ptrdiff_t most = 19;  // clang counts no more
+        constexpr std::ptrdiff_t most = 19;  // clang stops counting there
         const auto errors = errors_in(best.log);
         if (best.ok || errors == 0) return best;
         for (const auto& addition : additions_) {
@@ -157,7 +158,7 @@ private:
         return best;
     }
 
-    /// Finds the kernels that keep others of first .. last - 1, which do not compile together, from compiling.
+    /// Compiles kernels first .. last - 1, which do not compile together, by halves. Refuses single kernels that fail.
     void halve(std::size_t first, std::size_t last) {
         const auto middle = first + (last - first) / 2;
         for (const auto& [begin, end] : {std::pair(first, middle), std::pair(middle, last)}) {
@@ -186,7 +187,7 @@ private:
     std::vector<std::string> options_;
     std::chrono::milliseconds limit_;
     const ChosenCompiler& by_;
-    std::vector<Addition> additions_;  ///< that may help
+    std::vector<Addition> additions_;  ///< options that may help
     std::vector<KernelText> kernels_;
     OfflineProgram out_;
 };
@@ -206,7 +207,7 @@ void require_offline(const std::string& target, const ChosenCompiler& by) {
     const bool own = found.set.offline->implementation == model::Implementation::intel_gpu;
     if (own && !by.clang.empty())
         throw Error(Blame::environment, "cannot make code for ", target, " by ", by.name, ": only ocloc can");
-    // A chosen clang says itself what it lacks.
+    // A chosen clang reports by itself what it lacks.
     if (!found.target.available() && by.clang.empty())
         throw Error(Blame::environment, "cannot make code for " + target + " here: " + found.target.missing);
 }
@@ -308,7 +309,7 @@ OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::strin
         build.log = piece.log;
         build.binary = piece.binary;
         build.analysis = analyse(as_bytes(build.binary), entry, build.log, launch, piece.options);
-        // Without a tool that reads the code its metadata still say what it needs.
+        // Without a tool that disassembles the code, its metadata still has the resources that it needs.
         build.ok = build.analysis.best() != nullptr || build.analysis.info.registers;
         if (const auto undefined = found.set.offline->undefined)
             judge(build, undefined(as_bytes(build.binary), entry), text);

@@ -39,7 +39,7 @@ std::string place_at(const Places& places, std::uint64_t address) {
 Places decoded_lines(std::string_view table) {
     Places out;
     for (const auto line :
-         lines_of(table)) {  // "pitch.cl     141      0x1b0      x"; a sequence ends with - for a number
+         lines_of(table)) {  // "pitch.cl     141      0x1b0      x"; at the end of a sequence the number is -
         const auto at = line.rfind(" 0x"), number_end = line.find_last_not_of(' ', at);
         if (at == line.npos || number_end == line.npos) continue;
         const auto number_at = line.find_last_of(' ', number_end) + 1;

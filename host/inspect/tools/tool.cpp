@@ -30,7 +30,7 @@ bool is_program(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Of programs, separated by colons.
+/// Folders of programs, separated by colons.
 std::string tool_folders() {
     const char *path = std::getenv("PATH"), *cuda = std::getenv("CUDA_HOME");
     return concat(path ? path : "", cuda ? concat(":", cuda, "/bin") : "", ":/usr/local/cuda/bin");
@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 
 thread_local std::optional<Clock::time_point> budget_end;
 
-/// Takes what a ready stream has; closes it at its end.
+/// Reads what a ready stream has; closes the stream at its end.
 void take(Descriptor& stream, std::string& kept) {
     std::array<char, 65536> buffer;
     const ssize_t got = ::read(stream.number(), buffer.data(), buffer.size());
@@ -56,8 +56,8 @@ bool has_ended(pid_t child) {
     return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
 }
 
-/// Reads both streams until the process has ended and they are empty, the deadline comes, or it prints without end. Its
-/// children may hold the streams open longer than it lives.
+/// Reads both streams until the process has ended and they are empty, until the deadline, or until it has printed too
+/// much. Its children may hold the streams open after the process has ended.
 void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, Clock::time_point deadline) {
     for (;;) {
         const bool ended = has_ended(child);
@@ -76,16 +76,16 @@ void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, C
     }
 }
 
-/// In the process that becomes the program, which has the memory of this one until then: calls of the system only.
+/// Runs in the vforked process, which shares this process's memory until it becomes the program: system calls only.
 int become(char* const words[], const Streams& streams, bool is_tool) {
     if (is_tool) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with this process, whatever ends that
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with this process, whatever the cause
         ::setpgid(0, 0);
     }
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) {
         struct sigaction now {};
         ::sigaction(signal, nullptr, &now);
-        // What the caller of this program ignores stays ignored; it ignores the last two itself.
+        // Signals that the caller of this program ignores stay ignored. This program itself ignores the last two.
         if (now.sa_handler == SIG_IGN && signal != SIGPIPE && signal != SIGXFSZ) continue;
         now = {};
         now.sa_handler = SIG_DFL;
@@ -104,7 +104,7 @@ int become(char* const words[], const Streams& streams, bool is_tool) {
 }  // namespace
 
 std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names) {
-    // Kept: a search for clang looks for 18 names in each folder, and a page of 60 codes makes it hundreds of times.
+    // Cached: a search for clang tries 18 names in each folder, and a page of 60 codes needs hundreds of such searches.
     static std::mutex guard;
     static std::map<std::string, std::optional<std::filesystem::path>> found;
     const std::lock_guard lock(guard);
@@ -139,9 +139,10 @@ pid_t start_program(const std::vector<std::string>& command, const Streams& stre
     words.push_back(nullptr);
     sigset_t all, before;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a handler of this program would run in its memory
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the child would run this program's signal handlers in its memory
     volatile int failed = 0;
-    // Not by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
+    // vfork instead of fork: a copy would hold the locks that other threads (a CPU device's workers) have at that
+    // moment.
     const pid_t child = ::vfork();
     if (child == 0) {
         failed = become(words.data(), streams, is_tool);
@@ -177,7 +178,7 @@ ToolResult run_tool(const std::filesystem::path& program, const std::vector<std:
     out.write.close();
     err.write.close();
     listen(child, out.read, err.read, result, deadline);
-    // Until it is waited for, no other group can have its number.
+    // Until the child is waited for, no other group can have its number.
     ::kill(-child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
