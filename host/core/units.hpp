@@ -27,8 +27,8 @@ std::string format_integer(std::int64_t value);
 std::optional<double> parse_real(std::string_view text);
 std::string utc_now();  ///< ISO 8601, to the second, "…T23:59:59Z"
 
-/// The interval in percent of the value: "±1.2", or "-5.0/+82" if one side is more than twice the other. Empty if there
-/// is no interval.
+/// The interval in percent of the value: "±1.2", or "-5.0/+82" if one side exceeds twice the other. Empty if there is
+/// no interval.
 std::string format_interval(double value, double low, double high);
 
 }  // namespace cllab
