@@ -58,7 +58,7 @@ void Bytes::resize(std::size_t size) {
     if (size > capacity_) {
         Bytes larger(std::max(
             size,
-            capacity_ + capacity_ / 2));  // repeated appending copies each byte only a few times
+            capacity_ + capacity_ / 2));  // so repeated appending copies each byte a few times, not once per call
         if (size_ > 0) std::memcpy(larger.data_, data_, size_);
         larger.size_ = size;
         swap(larger);
