@@ -25,7 +25,7 @@ namespace cllab::run {
 /// A cell of a request: the number of its comparison, and its place in it.
 using CellNumber = std::pair<std::size_t, std::size_t>;
 
-/// Callbacks of a run. The two numbers are the cell's comparison and its place in it. The callbacks after `done` are
+/// Callbacks of a run. The two numbers are the cell's comparison and its place in it. `picture` and `cancelled` are
 /// called only in the process that calls OpenCL.
 struct Events {
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). The record names the cell and device.

@@ -86,8 +86,8 @@ bool is_below_noise(const model::Record& record);
 
 /// Says how times at three trip counts deviate from a line; nullopt if they fit. `middle` is at the mean of the two
 /// other trip counts. Either it is off by more than 5 % of the growth and the noise, or the time does not grow beyond
-/// the noise. No growth is allowed if the step `may_be_free`. In seconds; equally many times each, at least one, taken
-/// in turns.
+/// the noise. A time that does not grow is accepted if the step `may_be_free`. In seconds; equally many times each, at
+/// least one, taken in turns.
 std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
                                       std::span<const double> high, bool may_be_free);
 
@@ -96,7 +96,8 @@ std::optional<std::string> not_linear(std::span<const double> low, std::span<con
 /// remain, the device always drifts like this. Then every sample counts again, and throttled() is true.
 class DriftFilter {
 public:
-    /// `wanted`: minimum number of samples of a cell. It counts as the number that remains while fewer remain.
+    /// `wanted`: minimum number of samples of a cell. While fewer samples remain, the limit of three times uses this
+    /// number.
     explicit DriftFilter(unsigned wanted) : wanted_(wanted) {}
 
     /// Seconds of the reference kernel. Ends a block and begins the next one. Ignored unless > 0.

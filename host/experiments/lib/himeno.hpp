@@ -1,7 +1,7 @@
 // The Himeno benchmark as data: grids, initial values, and an independent reference of the sweep. The reference keeps
 // the original's order of operations and is compiled without contraction, so that a kernel's field can be compared bit
 // for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations per point. The end of
-// the file plans the memory layout and the launch of a variant.
+// the file declares the memory layout and the launch of a variant.
 #pragma once
 
 #include "experiments/lib/family.hpp"

@@ -58,8 +58,8 @@ public:
 
 private:
     double one_sample();
-    /// Times one sample. Returns the seconds per operation; adds duration and core time of all operations to
-    /// this_sample_.
+    /// Times the operations of a sample; a slope needs one call per trip count. Returns the seconds per operation. Adds
+    /// duration and core time of all operations to this_sample_.
     double timed();
     double timed_on_fresh_data(CoreClock::Reading& cores);  ///< the same, each on restored data; adds to `cores`
     /// Sets the data and the caches to the state in which the `number`th operation of a sample begins.
