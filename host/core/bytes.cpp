@@ -25,7 +25,7 @@ std::byte* allocate(std::size_t bytes) {
         auto* out = static_cast<std::byte*>(std::calloc(bytes, 1));
         return out ? out : throw std::bad_alloc();
     }
-    // A huge page begins at a multiple of its size: as much more is asked for, and the rest given back.
+    // A huge page begins at a multiple of its size. So map that much more, and give the rest back.
     const std::size_t whole = whole_pages(bytes);
     void* mapped = mmap(nullptr, whole + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
@@ -33,7 +33,7 @@ std::byte* allocate(std::size_t bytes) {
     const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
     if (before > 0) munmap(begin, before);
     munmap(begin + before + whole, huge_page - before);
-    madvise(begin + before, whole, MADV_HUGEPAGE);  // a system that does not know it gives small pages
+    madvise(begin + before, whole, MADV_HUGEPAGE);  // a system without this advice provides small pages
     return begin + before;
 }
 
@@ -58,7 +58,7 @@ void Bytes::resize(std::size_t size) {
     if (size > capacity_) {
         Bytes larger(std::max(
             size,
-            capacity_ + capacity_ / 2));  // who appends again and again copies each byte a few times, not all of them
+            capacity_ + capacity_ / 2));  // so repeated appending copies each byte a few times, not once per call
         if (size_ > 0) std::memcpy(larger.data_, data_, size_);
         larger.size_ = size;
         swap(larger);

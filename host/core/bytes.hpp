@@ -1,6 +1,5 @@
-// Much data: bytes whose memory comes zeroed from the system, page by page and in huge pages where it gives them. A
-// vector writes the zeros itself, on one core and before anybody fills it: for 1 GiB longer than the threads take that
-// do.
+// Bytes of large data. The system provides the memory zeroed, page by page, in huge pages if it can. A vector would
+// write the zeros itself on one core: for 1 GiB that takes longer than several threads take to fill it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace cllab {
 
-/// Like a vector of bytes; one without a value is zero. Throws std::bad_alloc where there is no memory.
+/// Like a vector of bytes. Bytes without a given value are zero. Throws std::bad_alloc if memory is exhausted.
 class Bytes {
 public:
     using value_type = std::byte;
@@ -53,7 +52,7 @@ public:
     const std::byte& front() const { return data_[0]; }
     const std::byte& back() const { return data_[size_ - 1]; }
 
-    /// Keeps the first of them. Memory for more than there was is new.
+    /// Keeps the first bytes. A size beyond the capacity moves them to new memory.
     void resize(std::size_t size);
     void clear() { resize(0); }
     void swap(Bytes& other) noexcept;

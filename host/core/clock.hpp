@@ -1,5 +1,5 @@
 #pragma once
-/// The host's own clock, for what is waited for or accounted; a kernel's times come from device/timer.
+/// The host's clock, for waiting and accounting. The times of kernels come from device/timer.
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// Descriptors of the system that are closed at the end of their scope, and in programs that this process starts.
+// File descriptors that are closed at the end of their scope, and in programs that this process starts.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ public:
         std::swap(number_, other.number_);
         return *this;
     }
-    int number() const { return number_; }  ///< -1: there is none
+    int number() const { return number_; }  ///< -1: none
     explicit operator bool() const { return number_ >= 0; }
     void close() {
         if (number_ >= 0) ::close(number_);
@@ -30,7 +30,7 @@ private:
     int number_ = -1;
 };
 
-/// Both ends, or none and errno.
+/// Both ends are open, or neither is and errno tells why.
 struct Pipe {
     Pipe() {
         int ends[2];

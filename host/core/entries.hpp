@@ -1,4 +1,4 @@
-// Lists that are kept as texts, as the quirks of drivers.
+// Lists that are kept as texts, such as the quirks of drivers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cllab {
 
-/// A name, and fields in their order.
+/// A name, and its fields in order.
 struct TextEntry {
     std::string name;
     std::vector<std::pair<std::string, std::string>> fields{};
@@ -16,7 +16,8 @@ struct TextEntry {
     std::string field(std::string_view of) const;  ///< the first field of this name, or empty
 };
 
-/// A line without ": " begins an entry, "field: text" belongs to it, and an indented line continues the one before.
+/// A line without ": " begins an entry, "field: text" adds a field to it, and an indented line continues the previous
+/// line.
 std::vector<TextEntry> text_entries(std::string_view text);
 
 }  // namespace cllab

@@ -1,4 +1,4 @@
-// The one exception type of the lab: who is to blame decides the exit status (see app/program.cpp).
+// The exceptions of the lab. The blame of an Error decides the exit status (see app/program.cpp).
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@ enum class Blame {
     result,       ///< a cell failed: exit status 1
 };
 
-/// One clear sentence, of the parts that concat() takes: the thing, the value found, the values possible.
+/// One clear sentence from parts, as in concat(). It names the thing, the value found and the possible values.
 class Error : public std::runtime_error {
 public:
     template <typename... Part>
@@ -26,7 +26,7 @@ private:
     Blame blame_;
 };
 
-/// Thrown by an experiment's setup when the device cannot do this point. The cell becomes `unsupported`; the text is
+/// Thrown by an experiment's setup if the device cannot do this point. The cell becomes `unsupported` with the text as
 /// its reason.
 class Unsupported : public std::runtime_error {
 public:

@@ -1,4 +1,4 @@
-// Lists made of the elements of a range: what each is made to, where they are, by what they share, and each once.
+// Lists made from the elements of a range: groups by a key, results of a function, places, and unique values.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cllab {
 
-/// The elements in groups of one key; groups and their members in the order of first appearance.
+/// Groups the elements by key. Groups and their members are in the order of first appearance.
 template <typename Range, typename KeyOf>
 auto grouped(const Range& range, KeyOf key_of) {
     using Value = std::ranges::range_value_t<Range>;
@@ -25,7 +25,7 @@ auto grouped(const Range& range, KeyOf key_of) {
     return out;
 }
 
-/// What `of`, a function or a member, makes of each element.
+/// The result of `of`, a function or a member, for each element.
 template <typename Range, typename Of>
 auto mapped(const Range& range, Of of) {
     std::vector<std::decay_t<std::invoke_result_t<Of&, std::ranges::range_reference_t<const Range&>>>> out;
@@ -33,7 +33,7 @@ auto mapped(const Range& range, Of of) {
     return out;
 }
 
-/// Where in the range the elements are that fit: 0, 2, 3.
+/// Indices of the elements for which `fits` is true: 0, 2, 3.
 template <typename Range, typename Fits>
 std::vector<std::size_t> places_where(const Range& range, Fits fits) {
     std::vector<std::size_t> out;
@@ -41,13 +41,13 @@ std::vector<std::size_t> places_where(const Range& range, Fits fits) {
         if (std::invoke(fits, range[i])) out.push_back(i);
     return out;
 }
-/// 0, 1, 2: where all of them are.
+/// Indices of all elements: 0, 1, 2.
 template <typename Range>
 std::vector<std::size_t> places_in(const Range& range) {
     return places_where(range, [](const auto&) { return true; });
 }
 
-/// At the end of the list, where it is not there yet.
+/// Appends the value if the list does not contain it.
 template <typename Value>
 void add_once(std::vector<Value>& list, const std::type_identity_t<Value>& value) {
     if (std::ranges::find(list, value) == list.end()) list.push_back(value);

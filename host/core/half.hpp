@@ -1,4 +1,4 @@
-// Half precision and bfloat16 on a host whose compiler may not have them.
+// Half precision and bfloat16 for a host whose compiler may lack them.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace cllab {
 
-/// IEEE binary16 as a plain value: its bits and the double it stands for.
+/// IEEE binary16 as plain bits; converts to the double that it represents.
 struct Half {
     std::uint16_t bits = 0;
     operator double() const {
@@ -28,7 +28,7 @@ inline Half to_half(double x) {
     if (size >= 65520) return {static_cast<std::uint16_t>(sign | 0x7C00)};
     int exponent = size > 0 ? std::ilogb(size) : -15;
     exponent = std::max(exponent, -14);
-    // Units in the last place; one too many carries into the exponent by itself.
+    // Units in the last place. A carry goes into the exponent by itself.
     const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
     return {static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + units))};
 }

@@ -54,7 +54,7 @@ std::string sha256_hex(std::string_view bytes) {
     const std::size_t whole = bytes.size() / 64 * 64;
     for (std::size_t i = 0; i < whole; i += 64) absorb(state, data + i);
 
-    // The rest, a one bit, zeros, and the length in bits as a big-endian 64-bit number: one block or two.
+    // The remaining bytes, a one bit, zeros, and the length in bits as a big-endian 64-bit number: one block or two.
     std::array<unsigned char, 128> tail{};
     const std::size_t rest = bytes.size() - whole;
     for (std::size_t i = 0; i < rest; ++i) tail[i] = data[whole + i];
@@ -72,7 +72,7 @@ std::string sha256_hex(std::string_view bytes) {
 
 std::uint64_t digest(std::span<const std::byte> bytes) {
     constexpr std::size_t word_bytes = 8;
-    // A sum, so that it does not matter who adds which words. Each word is mixed with its place.
+    // A sum, because threads may add their words in any order. Each word is mixed with its position.
     std::atomic<std::uint64_t> sum{bytes.size()};
     in_parallel(bytes.size(), word_bytes * parallel_piece, [&](std::size_t begin, std::size_t end) {
         std::uint64_t own = 0, word = 0;

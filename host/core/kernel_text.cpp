@@ -13,7 +13,7 @@
 namespace cllab {
 namespace {
 
-/// Behind the line that begins here, and those that a '\\' joins to it.
+/// The position after this line and the lines that a '\\' joins to it.
 std::size_t end_of_line(std::string_view text, std::size_t at) {
     const auto goes_on = [&](std::size_t end) {
         const auto last = end - (text[end - 1] == '\r' ? 2 : 1);
@@ -24,7 +24,7 @@ std::size_t end_of_line(std::string_view text, std::size_t at) {
     return end == std::string_view::npos ? text.size() : end + 1;
 }
 
-/// Behind what begins here and holds no code: a comment, a literal, a line for the preprocessor. `at` where none does.
+/// The position after a comment, literal or directive that begins at `at`; `at` itself if none does.
 std::size_t skip(std::string_view text, std::size_t at) {
     const auto behind = [&](std::string_view end, std::size_t from) {
         const auto found = text.find(end, from);
@@ -39,7 +39,7 @@ std::size_t skip(std::string_view text, std::size_t at) {
     return std::min(end + 1, text.size());
 }
 
-/// "(int a, f(b) c)" as its parts.
+/// The parts of "(int a, f(b) c)".
 std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> out;
     std::string part;
@@ -90,7 +90,7 @@ std::string without_comments(std::string_view text) {
 std::vector<KernelText> kernels_in(std::string_view text) {
     std::vector<KernelText> out;
     KernelText next;
-    bool begun = false, listed = false;  // behind the word kernel; behind the parameters
+    bool begun = false, listed = false;  // begun: after the word kernel; listed: after the parameters
     std::string_view word;
     for (std::size_t at = 0; at < text.size();) {
         if (const auto behind = skip(text, at); behind > at) {
@@ -100,7 +100,7 @@ std::vector<KernelText> kernels_in(std::string_view text) {
             while (end < text.size() && in_name(text[end])) ++end;
             const auto found = text.substr(at, end - at);
             at = end;
-            if (found == "__attribute__") continue;  // with its list, wherever it stands
+            if (found == "__attribute__") continue;  // its list is skipped below
             if (std::exchange(word, found) == "void") next.name = word;
             if (word == "kernel" || word == "__kernel") next = {}, begun = true, listed = false;
         } else if (text[at] == '(') {
@@ -145,17 +145,17 @@ std::string without_bodies(std::string_view text, const std::vector<KernelText>&
 namespace {
 
 struct Directive {
-    std::size_t begin = 0, end = 0;  ///< from its '#' to the end of what it includes, or of its line
-    std::size_t line = 0;            ///< where it ends, from 1
+    std::size_t begin = 0, end = 0;  ///< from its '#' to the end of the included name, or of its line
+    std::size_t line = 0;            ///< its last line, from 1
     std::string word, rest;          ///< "include", "\"tile.h\""
 };
 
 struct Scan {
     std::vector<Directive> directives;
-    std::size_t first_code = std::string_view::npos, last_code = 0;  ///< of what is neither directive nor comment
+    std::size_t first_code = std::string_view::npos, last_code = 0;  ///< of code outside directives and comments
 };
 
-/// Finds directives as a preprocessor does: behind comments, across continued lines, and never inside a literal.
+/// Finds directives as a preprocessor does: after comments, across continued lines, and never inside a literal.
 class Scanner {
 public:
     explicit Scanner(std::string_view text) : text_(text) {}
@@ -185,7 +185,7 @@ private:
     void next() {
         if (at_ < text_.size() && text_[at_++] == '\n') ++line_;
     }
-    /// A blank that is no end of a line, a comment, or the end of a line that is continued. False: there is none.
+    /// Skips a blank within a line, a comment, or the end of a continued line. False: there is none.
     bool skip_blank() {
         const char c = text_[at_];
         if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
@@ -268,7 +268,7 @@ bool has_pragma_once(const Scan& scan) {
     return std::ranges::any_of(scan.directives, [](const auto& d) { return d.word == "pragma" && d.rest == "once"; });
 }
 
-/// All of it stands in an #ifndef of a name that it defines first and never takes back.
+/// True if the whole text is inside an #ifndef of a name that it defines first and never undefines.
 bool has_guard(const Scan& scan) {
     const auto& all = scan.directives;
     if (all.size() < 3 || all[0].word != "ifndef" || all[1].word != "define") return false;
@@ -288,7 +288,7 @@ class Expansion {
 public:
     explicit Expansion(const FindIncluded& find) : find_(find) {}
 
-    /// `certain`: no condition stands around it.
+    /// `certain`: the text is in no condition.
     void expand(const std::string& path, const std::string& text, const Scan& scan, bool guarded, bool certain) {
         int depth = guarded ? -1 : 0;
         std::size_t from = 0;
@@ -307,7 +307,7 @@ public:
             append(text.substr(from, d.begin - from));
             from = d.end;
             if (std::ranges::find(out.files, file->path) == out.files.end()) out.files.push_back(file->path);
-            // A second time it is empty, and inside of itself.
+            // A guarded file is empty the second time, and inside itself.
             if (stack_.count(file->path) || done_.count(file->path)) continue;
             include(*file, inside, by_guard, by_pragma, certain && depth <= 0);
             return_to(path, text, d, from);
@@ -332,7 +332,7 @@ private:
         }
         if ((by_guard || by_pragma) && certain) done_.insert(file.path);
     }
-    /// The rest of the directive's line stays on a line of the same number.
+    /// The rest of the directive's line keeps its line number.
     void return_to(const std::string& path, const std::string& text, const Directive& d, std::size_t from) {
         begin_line();
         const auto rest = text.find_first_not_of(" \t\r", from);
@@ -364,7 +364,7 @@ std::pair<std::string, std::string_view> family_parts(std::string_view text) {
     said = said.substr(0, said.find(end));
     std::string kernels(text.substr(0, at));
     const auto behind = text.substr(std::min(text.size(), at + begin.size() + said.size() + end.size()));
-    // What somebody wrote behind the comment keeps its lines, too.
+    // Text after the comment keeps its line numbers, too.
     if (!trim(behind).empty())
         kernels.append(static_cast<std::size_t>(std::ranges::count(said, '\n')) + 2, '\n').append(behind);
     return {kernels, said};

@@ -1,4 +1,4 @@
-// What a text says of its kernels beside their names: the group that one requires, the samplers that it reads through.
+// Facts in a text about its kernels: the work-group size that a kernel requires, and the samplers that it uses.
 #include <algorithm>
 #include <regex>
 
@@ -9,7 +9,7 @@
 namespace cllab {
 namespace {
 
-/// The number that an expression of numbers, macros and products is; 0 for any other.
+/// The value of a product of numbers and macros; 0 for any other expression.
 std::size_t number_in(const std::string& expression, const std::string& text,
                       const std::vector<std::string>& options, int depth = 8) {
     std::size_t out = 1;
@@ -28,7 +28,7 @@ std::size_t number_in(const std::string& expression, const std::string& text,
         if (means.empty() && !part.empty() && std::ranges::all_of(part, in_name)) {
             const std::regex define("#[ \t]*define[ \t]+" + part + "[ \t]+([^\n]*)");
             std::smatch defined;
-            // Of two definitions an #if may choose.
+            // If there are two definitions, an #if may choose between them.
             if (std::regex_search(text, defined, define) && !std::regex_search(defined.suffix().str(), define))
                 means = defined[1];
         }

@@ -1,4 +1,4 @@
-// Lambdas as one visitor of a std::variant.
+// Combines lambdas into one visitor of a std::variant.
 #pragma once
 
 namespace cllab {

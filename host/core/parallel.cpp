@@ -12,7 +12,7 @@ namespace cllab {
 void in_parallel(std::size_t count, std::size_t least_piece,
                  const std::function<void(std::size_t, std::size_t)>& work) {
     constexpr std::size_t most_threads = 32;
-    // Asked once: the library opens a file of the system for it, for which all threads of a machine wait in line.
+    // Ask once: the library opens a system file for it, and all threads of a machine queue for that.
     static const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
     const std::size_t units = (count + least_piece - 1) / least_piece,
                       pieces = std::clamp<std::size_t>(units, 1, cores);

@@ -10,7 +10,7 @@ struct ThreadPhases {
     const InPhase* innermost = nullptr;
     Clock::time_point since{};
 
-    /// Ends the interval that began last, and begins the next.
+    /// Ends the current interval and begins the next.
     void settle() {
         const auto now = Clock::now();
         if (account && innermost) (*account)[innermost->phase_] += std::chrono::duration<double>(now - since).count();

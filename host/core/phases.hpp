@@ -1,5 +1,5 @@
-// Where the wall-clock time of a run goes. Phases nest: while an inner one lasts, the clock of the outer one stands, so
-// that the phases of a thread never add up to more than its time.
+// Where the wall-clock time of a run goes. Phases nest: during an inner phase, the outer phase's clock stops. So the
+// phases of a thread never add up to more than its time.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@ namespace cllab {
 enum class Phase {
     driver_start,  ///< loading the drivers, listing their devices, making a context
     timer_audit,
-    data,  ///< random inputs and what a family computes with them
+    data,  ///< random inputs, and values that a family computes from them
     build,
     buffers,  ///< allocation, upload, poison and guards
-    verify,   ///< launches of the verification, and what the driver compiles at the first one
+    verify,   ///< launches of the verification, with the driver's compilation at the first one
     download,
-    host_reference,  ///< comparing what came back with the host's own result
+    host_reference,  ///< comparing the output with the host's own result
     warm_up,
     yardstick,
     sampling,
-    drift_reference,  ///< the kernel that is timed between the samples
+    drift_reference,  ///< the reference kernel between the samples
     hot_code,         ///< launches while addresses are sampled
     disassembly,
     dump,
-    transfers,     ///< the timed ones
-    energy,        ///< at rest, and the row of operations
+    transfers,     ///< the timed transfers
+    energy,        ///< of the idle device, and of the row of operations
     arrangements,  ///< the processes of --vs
 };
 /// In the order of the enumeration.
@@ -33,18 +33,18 @@ inline constexpr std::array all_phases{Phase::driver_start, Phase::timer_audit, 
                                        Phase::warm_up,      Phase::yardstick,   Phase::sampling, Phase::drift_reference,
                                        Phase::hot_code,     Phase::disassembly, Phase::dump,     Phase::transfers,
                                        Phase::energy,       Phase::arrangements};
-/// As records have it: "driver_start".
+/// The name in records: "driver_start".
 const char* name(Phase phase);
 
 using Phases = std::map<Phase, double>;  ///< seconds
 double total(const Phases& phases);
 void add(Phases& to, const Phases& more);
 
-/// While it lives, the time of this thread goes to the phase.
+/// During its lifetime, charges this thread's time to the phase.
 class InPhase {
 public:
     enum class Inner { apart, included };
-    /// `included`: time in inner phases goes to this one too.
+    /// `included`: also charges the time of inner phases to this one.
     explicit InPhase(Phase phase, Inner inner = Inner::apart);
     ~InPhase();
     InPhase(const InPhase&) = delete;
@@ -57,7 +57,7 @@ private:
     friend struct ThreadPhases;
 };
 
-/// While it lives, the phases of this thread are added to `account`; those of a thread without one are lost.
+/// During its lifetime, adds this thread's phases to `account`. A thread without an account does not count them.
 class ChargedTo {
 public:
     explicit ChargedTo(Phases& account);

@@ -23,7 +23,7 @@ void fill_mixed(std::span<std::byte> bytes, std::uint64_t start) {
     in_parallel(bytes.size(), word_bytes * parallel_piece, [=](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; i += word_bytes) {
             std::uint64_t word = mix64(start + i / word_bytes * 0x9E3779B97F4A7C15ull);
-            // The low end first, so that the data is the same on any byte order.
+            // Low byte first, so that the data is the same for any byte order.
             if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
             std::memcpy(bytes.data() + i, &word, std::min(word_bytes, end - i));
         }

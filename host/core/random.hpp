@@ -1,4 +1,4 @@
-// Fast reproducible random data: SplitMix64 (Steele, Lea and Flood 2014), so a seed gives the same input everywhere.
+// Fast reproducible random data: SplitMix64 (Steele, Lea and Flood 2014). A seed gives the same input everywhere.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ public:
         state_ += 0x9E3779B97F4A7C15ull;
         return x;
     }
-    /// As that many calls whose results are not looked at.
+    /// The same as `words` calls with ignored results.
     void skip(std::uint64_t words) { state_ += words * 0x9E3779B97F4A7C15ull; }
     /// Uniform in [0, bound), bound > 0, by multiply-shift (bias below 2^-32 for 32-bit bounds).
     std::uint64_t below(std::uint64_t bound) {
@@ -40,11 +40,11 @@ private:
     std::uint64_t state_;
 };
 
-/// 0 .. count-1 in random order, by Fisher and Yates. Visited cyclically this is one cycle through all, drawn uniformly
-/// among all such cycles.
+/// 0 .. count-1 in random order, by Fisher and Yates. Followed cyclically, the order is one cycle through all numbers,
+/// drawn uniformly among all such cycles.
 std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed);
 
-/// Fills with the words mix64(start + i * 0x9E3779B97F4A7C15) for i = 0, 1 ..., the low end of each first.
+/// Fills with the words mix64(start + i * 0x9E3779B97F4A7C15) for i = 0, 1 ..., each word's low byte first.
 void fill_mixed(std::span<std::byte> bytes, std::uint64_t start);
 
 /// Fills with the words of Random(seed).

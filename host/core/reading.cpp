@@ -87,7 +87,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *name_begins = "cllab-run-", *lock_name = ".lock";
 
-/// Only what is this user's, has such a lock, and no process holds it.
+/// Removes a folder only if it is this user's and has a lock that no process holds.
 void remove_if_dead(const fs::path& folder) {
     struct stat found {};
     if (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid()) return;
@@ -125,8 +125,8 @@ struct Own {
         lock = Descriptor(open((path / lock_name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         maker = getpid();
         struct stat kept {};
-        // Another process may have taken it for a dead one's before it was locked. A file system without locks: nobody
-        // does.
+        // Before the lock was held, another process may have taken the folder for a dead process's. Without file locks,
+        // no process does.
         if (lock && flock(lock.number(), LOCK_EX) == 0 && fstat(lock.number(), &kept) == 0 && kept.st_nlink == 0)
             make();
     }

@@ -1,5 +1,4 @@
-// Files read and written whole. Read are those that come to an end; what is read is known, so that no output replaces
-// it.
+// Reads and writes whole files. Reads only files that end, and remembers them, so that no output overwrites an input.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +10,28 @@
 
 namespace cllab {
 
-/// Asked before a file is opened. Why it cannot be read, as the end of a sentence; empty when it can, and then it is
-/// one of files_read(). A named pipe would be waited for until somebody writes, and a device may have no end. A pipe
-/// that is open already (standard input, <(command)) is read.
+/// Why a file cannot be read, as the end of a sentence; call this before opening it. Empty if it can be read; then
+/// files_read() includes it. Rejects a named pipe, which would block until someone writes, and a device, which may have
+/// no end. Accepts a pipe that is already open (standard input, <(command)).
 std::string reading_fault(const std::filesystem::path& path);
 
-/// Every file that this process was about to read.
+/// Every file for which reading_fault() was empty.
 std::vector<std::filesystem::path> files_read();
 
 /// Writes all bytes in binary mode; throws Error(environment) with the system's reason.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> content);
 
-/// The whole file, or nothing when it cannot be read.
+/// The whole file; nullopt if it cannot be read.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
-// The process's own folder for temporary files. The next process removes the folder of a killed one.
+// The process's own folder for temporary files. The next process removes the folder of a killed process.
 
-/// Makes the folder at the first call, below the system's temporary folder; forked children share it. Also removes
-/// folders of dead processes, which hold no lock in them. Returns an empty path, with errno, when the folder cannot be
-/// made.
+/// Returns the folder, which forked children share. The first call makes it below the system's temporary folder, and
+/// removes folders of dead processes, whose lock nobody holds. Returns an empty path and sets errno if the folder
+/// cannot be made.
 std::filesystem::path own_folder();
 
-/// For the process that made it, when none of its children runs; the end of the program does so too.
+/// Call it in the process that made the folder, after all children have ended. The end of the program also removes it.
 void remove_own_folder();
 
 }  // namespace cllab

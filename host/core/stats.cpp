@@ -11,13 +11,13 @@ namespace {
 
 double log_factorial(std::size_t n) { return std::lgamma(static_cast<double>(n) + 1); }
 
-/// Largest k for which [x(k), x(n-1-k)] (indices from 0) holds the median with probability 0.95 or more: the number
+/// Largest k for which [x(k), x(n-1-k)] (indices from 0) contains the median with probability 0.95 or more. The number
 /// of samples below the median is Binomial(n, 1/2), so the interval misses with probability 2 * P(X <= k).
 std::size_t interval_rank(std::size_t n) {
     double below = 0;
     std::size_t k = 0;
     for (std::size_t i = 0; i < n / 2; ++i) {
-        // In logarithms: 0.5^n is below the smallest double from n = 1075 on.
+        // Use logarithms: from n = 1075 on, 0.5^n is below the smallest double.
         const double log_p =
             log_factorial(n) - log_factorial(i) - log_factorial(n - i) - static_cast<double>(n) * std::log(2.0);
         below += std::exp(log_p);

@@ -1,4 +1,4 @@
-// Order statistics of small samples. No means: one preempted sample must not move the answer.
+// Order statistics of small samples. There is no mean, because one preempted sample must not change the result.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace cllab {
 
-/// The least number of samples whose range holds the median with a probability of 95 %: 1 - 2 * 0.5^6 is 96.9 %, of
-/// five 93.8 %. Below it there is no interval, and nothing is ranked.
+/// The smallest number of samples whose range contains the median with 95 % probability. For six it is 1 - 2 * 0.5^6 =
+/// 96.9 %, for five 93.8 %. With fewer samples there is no interval, and nothing is ranked.
 inline constexpr unsigned least_for_interval = 6;
 
 /// Quantile by linear interpolation of the sorted sample (Hyndman and Fan, type 7). `sorted` ascending, not empty.
@@ -20,8 +20,8 @@ struct Summary {
     unsigned n = 0;
 };
 
-/// Summary of a sample in any order and unit. n >= 1; below least_for_interval low and high are the range, which is no
-/// interval.
+/// Summary of a sample in any order and unit, n >= 1. Below least_for_interval samples, low and high are the range
+/// instead of an interval.
 Summary summarise(std::span<const double> sample);
 
 /// Half the width of the interval relative to the median.
@@ -29,12 +29,12 @@ double relative_half_width(const Summary& s);
 
 struct Mode {
     double value = 0;
-    double share = 0;  ///< of the samples, those within 3 % of it
+    double share = 0;  ///< share of the samples within 3 % of it
 };
 
-/// Half-sample mode: of ever smaller halves of the sorted samples the narrowest (Bickel and Fruehwirth 2006). A median
-/// is the device's time only where more than half of the samples were undisturbed; this is where they merely agree.
-/// Zeros without samples.
+/// Half-sample mode: repeatedly takes the narrowest half of the sorted samples (Bickel and Fruehwirth 2006). The median
+/// is the device's time only if more than half of the samples are undisturbed. The mode only requires that undisturbed
+/// samples agree. Zeros without samples.
 Mode half_sample_mode(std::span<const double> samples);
 
 }  // namespace cllab

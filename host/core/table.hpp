@@ -1,5 +1,4 @@
-// What belongs to each value of an enumeration, as rows, or names in its order, that are read both ways; and lists of
-// pairs.
+// Tables from the values of an enumeration to other values or names, read in both directions; and lists of pairs.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@ struct Entry {
     Value value;
 };
 
-/// The value beside `key`; `otherwise` where no row has it.
+/// The value for `key`; `otherwise` if no row has it.
 template <typename Key, typename Value, std::size_t N>
 constexpr Value value_of(const Entry<Key, Value> (&rows)[N], std::type_identity_t<Key> key,
                          std::type_identity_t<Value> otherwise = {}) {
@@ -31,20 +30,20 @@ constexpr std::optional<Key> key_of(const Entry<Key, Value> (&rows)[N], const Wa
     return row == std::end(rows) ? std::nullopt : std::optional(row->key);
 }
 
-/// The value beside `key` in a list of pairs; nullptr where there is none.
+/// The value for `key` in a list of pairs; nullptr if there is none.
 template <typename Pairs, typename Key>
 constexpr auto find_in(Pairs& list, const Key& key) {
     const auto row = std::ranges::find_if(list, [&](const auto& pair) { return pair.first == key; });
     return row == std::end(list) ? nullptr : &row->second;
 }
 
-/// Of the names of an enumeration, in its order, that of `value`.
+/// The name of `value`. `names`: in the order of the enumeration.
 template <typename Enumeration, std::size_t N>
 constexpr const char* name_in(const std::array<const char*, N>& names, Enumeration value) {
     return names.at(static_cast<std::size_t>(value));
 }
 
-/// The value that has the name.
+/// The value with this name.
 template <typename Enumeration, std::size_t N>
 constexpr std::optional<Enumeration> named(const std::array<const char*, N>& names, std::string_view name) {
     const auto found = std::ranges::find(names, name);

@@ -14,8 +14,8 @@ namespace {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-/// The code point at text[at] and its bytes; 0 bytes where there is none in UTF-8 (overlong forms and surrogates are
-/// none).
+/// The code point at text[at] and its size in bytes; 0 bytes if it is not valid UTF-8 (also overlong forms and
+/// surrogates).
 std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };
     const auto first = byte(at);
@@ -32,7 +32,7 @@ std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::siz
                                                                          : std::pair{out, size};
 }
 
-/// Characters that move the cursor, colour, ring, break the line or turn the direction of what follows.
+/// Characters that move the cursor, set colors, ring, break the line or change the direction of the following text.
 bool moves_more_than_one_column(std::uint32_t c) {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
@@ -45,10 +45,10 @@ std::string escape(std::uint32_t c) {
     return out;
 }
 
-/// True at the first byte of a character of valid UTF-8.
+/// True at the first byte of a character in valid UTF-8.
 bool begins_character(char c) { return (c & 0xC0) != 0x80; }
 
-/// Of more than most_quoted characters of printable text the two ends.
+/// The two ends of printable text that is longer than most_quoted characters.
 std::string ends_of(std::string_view text) {
     if (static_cast<std::size_t>(std::ranges::count_if(text, begins_character)) <= most_quoted)
         return std::string(text);
@@ -62,8 +62,8 @@ std::string ends_of(std::string_view text) {
     return std::string(text.substr(0, left)) + "…" + std::string(text.substr(right));
 }
 
-/// The end of the value or word that begins at text[at]: behind the closing quote of one that opens there, else at the
-/// next blank. A quote closes a value only where a sentence can go on, so that one inside a value does not.
+/// The end of the value or word at text[at]: after the closing quote if a quote opens there, else the next blank. A
+/// quote closes a value only where a sentence can continue, so that quotes inside a value do not.
 std::size_t end_of_part(std::string_view text, std::size_t at) {
     if (const auto open = text.find_first_not_of("([=", at); open != std::string_view::npos && text[open] == '\'') {
         for (auto close = text.find('\'', open + 1); close != std::string_view::npos;
@@ -75,7 +75,7 @@ std::size_t end_of_part(std::string_view text, std::size_t at) {
     return std::min(text.find(' ', at), text.size());
 }
 
-/// Letters left out, added, replaced, or swapped with the next: of slips of the finger the last is the most common.
+/// Counts omitted, added, replaced and transposed letters. Transpositions are the most common typos.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1), above(row), two_above(row);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -153,7 +153,7 @@ std::string one_line(std::string_view text) {
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         std::string clean;
         for (std::size_t i = 0; i < line.size(); ++i) {
-            // A whole terminal sequence ESC [ ... letter goes, not only its first byte: clang colours its messages.
+            // Remove a whole terminal sequence ESC [ ... letter, not only its first byte: clang colors its messages.
             if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
                 for (i += 2; i < line.size() && !(line[i] >= '@' && line[i] <= '~');) ++i;
             } else if (line[i] == '\t') {
@@ -204,13 +204,13 @@ bool glob_match(const std::string& pattern, const std::string& text) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
     const std::string wanted = lower(word);
-    if (wanted.empty() || wanted.size() > 100) return {};  // no slip of the finger
+    if (wanted.empty() || wanted.size() > 100) return {};  // no typo
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& candidate : candidates) {
         const std::string name = lower(candidate);
         const std::size_t distance = edit_distance(wanted, name);
-        // One edit in three characters is still a slip of the finger; more is another word. A part of a name (three
-        // characters or more, so that "a" does not match everything) is plausible whatever its distance.
+        // Up to one edit per three characters is a typo; more edits give another word. A part of a name is plausible at
+        // any distance, if it has three characters or more, so that "a" does not match everything.
         const std::size_t longer = std::max(wanted.size(), name.size());
         const bool similar = distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
         const bool contains = (wanted.size() >= 3 && name.find(wanted) != std::string::npos) ||
@@ -236,7 +236,7 @@ std::string folder_name(std::string_view text) {
         else if (out.empty() || out.back() != '-')
             out += '-';
     }
-    // No hidden folder, no "..", nothing that reads as an option.
+    // Avoid hidden folders, "..", and names that look like options.
     const auto first = out.find_first_not_of(".-");
     if (first == std::string::npos) return "unnamed";
     out.erase(0, first);

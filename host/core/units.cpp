@@ -38,7 +38,7 @@ struct Prefix {
 
 constexpr std::array<Prefix, 5> small_prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
 
-/// With the prefix that leaves 1 to 3 digits before the point; `prefixes` ascend.
+/// Uses the prefix that leaves 1 to 3 digits before the point. `prefixes` ascend.
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit, int digits = 3) {
     if (value == 0 || !std::isfinite(value)) return format_significant(value, digits) + " " + std::string(unit);
@@ -56,7 +56,8 @@ std::string format_significant(double value, int digits) {
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
     if (value == 0) return "0";
     const int exponent = rounded_exponent(value, digits);
-    // Fixed notation from 0.00001 to a million billions; beyond, zeros are harder to count than an exponent is to read.
+    // Fixed notation from 0.00001 to a million billions. Beyond, an exponent is easier to read than the zeros are to
+    // count.
     if (exponent < -5 || exponent >= 15) {
         const double mantissa = value / std::pow(10.0, exponent);
         return fixed(mantissa, digits - 1) + "e" + std::to_string(exponent);
@@ -94,7 +95,7 @@ std::string format_bytes(std::uint64_t bytes) {
     static constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
-    // 1023.7 KiB would be rounded to four digits: it is 1 MiB.
+    // 1023.7 KiB would round to four digits, so it becomes 1 MiB.
     while (unit + 1 < units.size() && value >= (unit == 0 ? 1024 : 1023.5)) value /= 1024, ++unit;
     auto number = format_significant(value, 3);
     if (number.find('.') != std::string::npos) {

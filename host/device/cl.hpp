@@ -1,4 +1,4 @@
-// The one place that includes CLHPP. Everything else reaches OpenCL through here.
+// The only file that includes CLHPP. All other code includes OpenCL through it.
 #pragma once
 
 #if defined(__GNUC__)
@@ -17,10 +17,10 @@
 
 namespace cllab::device {
 
-/// "CL_OUT_OF_RESOURCES (-5)"; the bare number for codes the standard does not name.
+/// "CL_OUT_OF_RESOURCES (-5)"; "OpenCL error N" for codes that the standard does not name.
 std::string error_name(cl_int code);
 
-/// The null range where it has no dimensions.
+/// The null range if `extent` has no dimensions.
 inline cl::NDRange nd_range(const model::Extent& extent) {
     switch (extent.dims) {
         case 1:

@@ -21,7 +21,7 @@ void replace(std::string& text, const char* pattern, const char* by) {
     text = std::regex_replace(text, std::regex(pattern), by);
 }
 
-/// The seven functions of NVRTC that a build takes (NVRTC's manual, "Compilation"); 0 is success.
+/// The seven functions of NVRTC that a build needs (NVRTC's manual, "Compilation"). They return 0 on success.
 struct Nvrtc {
     using Program = void*;
     int (*create)(Program*, const char* text, const char* name, int headers, const char* const*,
@@ -59,7 +59,7 @@ const Nvrtc& nvrtc() {
     return one;
 }
 
-/// What one of the pairs of functions "size of", "get" gives.
+/// The text behind a pair of functions "size of" and "get".
 std::string text_of(Nvrtc::Program program, int (*size_of)(Nvrtc::Program, std::size_t*),
                     int (*get)(Nvrtc::Program, char*)) {
     std::size_t size = 0;
@@ -112,19 +112,19 @@ bool asks_for_cuda(const std::string& options) {
 
 std::string cuda_text(const std::string& source) {
     std::string text = source;
-    // The group size that a kernel promises is what CUDA calls its launch bounds.
+    // CUDA expresses a promised work-group size as launch bounds.
     replace(text, R"(__attribute__\s*\(\(\s*reqd_work_group_size\s*\(\s*([^,()]+),\s*([^,()]+),\s*([^,()]+)\)\s*\)\))",
             "__launch_bounds__(($1) * ($2) * ($3))");
     replace(text, R"(__attribute__\s*\(\(\s*(vec_type_hint|work_group_size_hint)\s*\([^()]*\)\s*\)\))", "");
-    // Not where a macro of the same name is made of the word (lab.h).
+    // Except where lab.h defines a macro of this name.
     replace(text, R"((^|[^\w#])(__)?kernel(?=\s+((__launch_bounds__\s*\([^;{]*?\)|\w+)\s+)?void\b))",
             "$1extern \"C\" __global__");
-    // CUDA's pointers know one space. (No macros: __global__ itself is one, for __attribute__((global)).)
+    // CUDA's pointers have one address space. (No macros: __global__ itself is one, for __attribute__((global)).)
     replace(text, R"((^|[^\w.])(__)?(global|constant|private|read_only)\b)", "$1");  // not in "ld.global"
-    // A pointer to local memory is a plain one in CUDA; what is no pointer is an array or a variable there.
+    // In CUDA, a pointer to local memory is a plain pointer. Other local declarations are arrays or variables.
     replace(text, R"((^|\W)(__)?local\b(?=(\s+\w+)+\s*\*))", "$1");
     replace(text, R"((^|\W)(__)?local\b(?=\s+\w+\s))", "$1__shared__");
-    // (float4)(a, b, c, d) is a cast of the last one in C++.
+    // In C++, (float4)(a, b, c, d) would cast only d.
     replace(text, R"(\(\s*((u?char|u?short|u?int|u?long|float|double)(2|3|4|8|16))\s*\)\s*\()", "$1(");
     std::string out;
     for (const std::string header : {"cuda_vectors.h", "cuda.h"})
@@ -178,7 +178,7 @@ std::string with_sm_90a(std::string_view ptx) {
     const std::string text(ptx.substr(0, ptx.find('\0')));
     auto out = std::regex_replace(text, std::regex(std::string(sm_90a_mark)), "");
     replace(out, R"(\.target sm_\w+)", ".target sm_90a");
-    replace(out, R"(\.version [1-7]\.\d)", ".version 8.0");  // clang's, which is too old for that processor
+    replace(out, R"(\.version [1-7]\.\d)", ".version 8.0");  // clang writes a version that is too old for sm_90a
     return out;
 }
 
@@ -238,8 +238,8 @@ CudaBuild compile_cuda(const std::string& source, const std::string& options, in
     const auto text = cuda_text(source);
     auto first = compile(text, words);
     if (!first.ok) return first;
-    // PTX does not say which numbers are pointers; the compiler does when it is asked, once it has said which kernels
-    // there are.
+    // PTX does not say which parameters are pointers. A second compilation asks the compiler, because the first one has
+    // to tell the kernels' names.
     const auto entries = entries_in(first.ptx);
     const auto answers = compile(text + questions_about(entries), words);
     if (!answers.ok) return answers;

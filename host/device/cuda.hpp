@@ -1,5 +1,5 @@
-// One kernel text in two languages: OpenCL C as CUDA C++ for NVRTC, and the PTX that comes out as NVIDIA's OpenCL takes
-// it. NVRTC is found when it is asked for: nothing of CUDA is needed to build the lab.
+// OpenCL C compiled as CUDA C++ by NVRTC, and its PTX adapted to NVIDIA's OpenCL. NVRTC is loaded when first needed, so
+// building the lab requires nothing of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -10,52 +10,52 @@
 
 namespace cllab::device {
 
-/// The words of build options. What stands in quotes is not divided: `-D "TYPE=unsigned int"`.
+/// Splits build options into words. Quoted text stays together: `-D "TYPE=unsigned int"`.
 std::vector<std::string> words_of(const std::string& options);
-/// They hold `-x cuda`: the text is to be compiled as CUDA C++.
+/// True if the options contain `-x cuda`: compile the text as CUDA C++.
 bool asks_for_cuda(const std::string& options);
 
-/// OpenCL C as CUDA C++: cl/include/cuda_vectors.h and cuda.h in front, kernels and local arrays by their names in
-/// CUDA, vector literals as calls.
+/// Converts OpenCL C to CUDA C++. Puts cl/include/cuda_vectors.h and cuda.h in front, renames the qualifiers of kernels
+/// and local arrays, and turns vector literals into calls.
 std::string cuda_text(const std::string& source);
 
-/// The options of NVRTC that mean what those of clBuildProgram do, for the compute capability 10 major + minor.
-/// Contraction is off where the text says so, division and square root are as exact as OpenCL asks for. Throws
-/// Unsupported for an option that NVRTC has no word for.
+/// NVRTC's options for the options of clBuildProgram. `sm`: compute capability, 10 major + minor. Contraction is off
+/// only if the text says so and no option allows it. Division and square root are correctly rounded only if the OpenCL
+/// option requests it. Throws Unsupported for an option without an equivalent in NVRTC.
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm);
 
-/// The module with the option -cl-nv-maxrregcount=N, if it is there, as a directive of each kernel: PTX does not carry
-/// NVRTC's own.
+/// Adds the limit of the option -cl-nv-maxrregcount=N, if present, to each kernel as a directive. PTX does not carry
+/// NVRTC's own option.
 std::string with_register_limit(const std::string& ptx, const std::string& options);
 
-/// The kernels in a PTX module.
+/// Names of the kernels in a PTX module.
 std::vector<std::string> entries_in(const std::string& ptx);
-/// Text to be put behind the kernels: the module then says which of their parameters are pointers, for pointers_in().
+/// Text to append to the kernels. The compiled module then tells pointers_in() which parameters are pointers.
 std::string questions_about(const std::vector<std::string>& entries);
-/// Bit i of an entry: its parameter i is a pointer.
+/// By kernel: bit i is set if parameter i is a pointer.
 std::map<std::string, std::uint64_t> pointers_in(const std::string& ptx);
 
-/// The module with pointers marked as OpenCL's runtime must know them to put buffers there (CUDA leaves them plain
-/// 64-bit numbers).
+/// Marks the pointers in the module, because OpenCL's runtime accepts buffers only for marked ones. CUDA leaves
+/// pointers plain 64-bit numbers.
 std::string with_pointers(const std::string& ptx, const std::map<std::string, std::uint64_t>& pointers);
 
-/// What stands in a text's inline assembly before an instruction that sm_90a has and sm_90 has not. NVIDIA's driver
-/// compiles OpenCL C for sm_90 only, where such a line is a comment of PTX, but takes PTX for sm_90a as a binary.
+/// Marks an instruction in inline assembly that sm_90a has and sm_90 lacks. NVIDIA's driver compiles OpenCL C only for
+/// sm_90, where the marked line is a PTX comment. But it accepts PTX for sm_90a as a binary.
 inline constexpr std::string_view sm_90a_mark = "//sm_90a: ";
-/// The module for sm_90a, with those instructions; empty where it has none.
+/// The module for sm_90a with the marked instructions enabled; empty if it has none.
 std::string with_sm_90a(std::string_view ptx);
 
 struct CudaBuild {
     bool ok = false;
-    std::string ptx;  ///< as NVIDIA's OpenCL takes it for a binary
-    std::string log;  ///< the compiler's own words
+    std::string ptx;  ///< accepted by NVIDIA's OpenCL as a binary
+    std::string log;  ///< the compiler's messages
 };
 
-/// Where there is no libnvrtc, a sentence that says how to get it; empty where there is one.
+/// A sentence that says how to get libnvrtc; empty if it is installed.
 std::string nvrtc_missing();
 
-/// Compiles a text of OpenCL C as CUDA C++ for the compute capability 10 major + minor. A failed build is an answer.
-/// Throws Unsupported where there is no NVRTC, and as nvrtc_options().
+/// Compiles OpenCL C as CUDA C++. `sm`: compute capability, 10 major + minor. A failed build does not throw: ok is
+/// false. Throws Unsupported if NVRTC is missing, and as nvrtc_options().
 CudaBuild compile_cuda(const std::string& source, const std::string& options, int sm);
 
 }  // namespace cllab::device

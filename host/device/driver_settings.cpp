@@ -24,8 +24,8 @@ constexpr const char* driver_folder = "driver";
 
 constexpr const char* affinity_variable = "POCL_AFFINITY";
 
-/// Of the variables that the drivers of PoCL, NVIDIA, AMD, Intel and Mesa read; any may change code or times. Records
-/// are given to others, so no beginning is one that other programs use, for a password say.
+/// Prefixes of the variables that the drivers of PoCL, NVIDIA, AMD, Intel and Mesa read. Any of these may change code
+/// or times. Users share records, so no prefix may match variables of other programs, such as passwords.
 constexpr std::string_view prefixes[]{
     "POCL_", "CUDA_CACHE_", "CUDA_FORCE_",       "CUDA_VISIBLE_", "CUDA_DEVICE_", "AMD_OCL_", "GPU_MAX_", "HSA_",
     "ROC_",  "CL_CONFIG_",  "cl_cache_",         "IGC_",          "NEOReadDebug", "ZE_",      "MESA_",    "RUSTICL_",
@@ -40,7 +40,7 @@ bool may_use_all_cores() {
     return true;
 }
 
-/// More often than not: a thread of the system runs now and then on an idle machine too.
+/// True if more looks than not find other threads: even on an idle machine, a thread of the system runs now and then.
 bool others_run(int (*running)()) {
     constexpr int looks = 3;
     int busy = 0;
@@ -52,9 +52,9 @@ bool others_run(int (*running)()) {
 }
 
 void use_cache(const std::string& name) {
-    const auto folder = own_folder();  // before a child is made, whose own it would be otherwise
+    const auto folder = own_folder();  // before a child is made, which would own it otherwise
     if (std::getenv(off_variable) || folder.empty()) return;
-    setenv(folder_variable, (folder / driver_folder / name).c_str(), 1);  // the driver makes it
+    setenv(folder_variable, (folder / driver_folder / name).c_str(), 1);  // the driver creates it
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ void pin_threads(int (*running)()) {
 
 void use_only_drivers(const std::map<std::string, std::string>& libraries,
                       const std::map<std::string, std::string>& variables) {
-    // Debian's loader takes a library's own name too, Khronos' only a folder with its name in a file, and NVIDIA's
-    // joins the folder and the file without a slash between them.
+    // Debian's loader also accepts a library's name, and Khronos' only a folder with files that name libraries.
+    // NVIDIA's joins folder and file without a slash.
     const auto folder = own_folder() / ("drivers-" + std::to_string(getpid()));
     std::error_code ignored;
     fs::create_directory(folder, ignored);

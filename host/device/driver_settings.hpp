@@ -1,5 +1,5 @@
-// Settings that drivers read from the environment when they load: where they cache compiled kernels, and where their
-// threads run.
+// Settings that drivers read from the environment when they load: the cache of compiled kernels, and the cores of their
+// threads.
 #pragma once
 
 #include <map>
@@ -7,33 +7,34 @@
 
 namespace cllab::device {
 
-/// For a process that has not called OpenCL yet, a child process too: NVIDIA's driver keeps what it compiles in a new
-/// folder that only this process has. So a build has a log, which one that the cache answers lacks, and a context takes
-/// no longer than with a cache: without any, 1.0 to 1.6 s more (`phases` of a record). Does nothing where the user
-/// has set CUDA_CACHE_DISABLE.
+/// Makes NVIDIA's driver cache compiled code in a new folder that only this process uses. Call it before the process,
+/// also a child process, calls OpenCL. Builds then have a log, which a build from an old cache lacks. Without any
+/// cache, a context takes 1.0 to 1.6 s longer (`phases` of a record). Does nothing if the user has set
+/// CUDA_CACHE_DISABLE.
 void use_own_cache();
 
-/// The same for a process whose builds need no log: it has the folder that all of them have, so that what one has
-/// compiled takes the others 2 ms and not 65 (H200, a kernel of 30 lines).
+/// The same with one folder for all processes that need no build log. A kernel that one of them compiled takes the
+/// others 2 ms instead of 65 ms (H200, a kernel of 30 lines).
 void use_shared_cache();
 
-/// Threads of this machine that run or want to, this one among them; 1 where the system does not say.
+/// Threads of this machine that run or are runnable, including this one; 1 if the system does not tell.
 int threads_that_run();
 
-/// For a process that has not called OpenCL yet: PoCL keeps each of its threads on a core of its own (POCL_AFFINITY).
-/// Where they may move, Linux runs two of them on one core while another is idle, for a launch or for a second: muladd
-/// took 28 us pinned and 34 to 45 otherwise, one stream of L3 49 us and 97 (PoCL on two idle cores; run again with
-/// POCL_AFFINITY=0 and 1). Beside a busy process they had better move: pinned, the interval of a comparison was twice
-/// as wide. Does nothing where others run now (`running`), where the user has set that variable or how many threads
-/// there are, or where this process may not use all cores: PoCL counts them from the first.
+/// Makes PoCL keep each of its threads on a core of its own (POCL_AFFINITY). Call it before the process calls OpenCL.
+/// Otherwise Linux may run two of the threads on one core while another core is idle, for a launch or for a second.
+/// muladd took 28 us pinned and 34 to 45 us otherwise; one stream of L3 took 49 us and 97 us (PoCL on two idle cores;
+/// repeat with POCL_AFFINITY=0 and 1). Next to a busy process threads should move: pinned, the interval of a comparison
+/// was twice as wide. Does nothing if other threads run now (`running`), or if the user has set this variable or the
+/// number of threads. Does nothing either if this process may not use all cores, because PoCL counts cores from the
+/// first one.
 void pin_threads(int (*running)() = threads_that_run);
 
-/// For this process, which has called no OpenCL yet, and its children: these are the only drivers, each library by the
-/// name of the file that registers it ("pocl.icd"), with these variables of theirs.
+/// Makes `libraries` the only drivers for this process and its children, and sets `variables` for them. Call it before
+/// the process calls OpenCL. Each library has the name of the file that registers it ("pocl.icd").
 void use_only_drivers(const std::map<std::string, std::string>& libraries,
                       const std::map<std::string, std::string>& variables = {});
 
-/// What the environment says to drivers, by variable: caches, which decide the cost of a build, threads, and the rest.
+/// The variables in the environment that drivers read: caches, which decide the cost of a build, threads, and others.
 std::map<std::string, std::string> driver_settings();
 
 }  // namespace cllab::device

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t fence_bytes = std::size_t{1} << 30;
 
-/// What the handler may look at: fixed memory, of which a slot is whole while `begin` is set.
+/// Data for the signal handler, in fixed memory. An entry is valid while `begin` is set.
 struct Fenced {
-    std::atomic<std::uintptr_t> begin{0};  ///< of the buffer; 0: nobody's
+    std::atomic<std::uintptr_t> begin{0};  ///< of the buffer; 0: unused
     std::uintptr_t end = 0, mapped = 0, mapped_end = 0;
     char name[64] = {};
 };
@@ -34,7 +34,7 @@ char* append(char* to, const char* end, const char* text) {
 
 const char* access_of([[maybe_unused]] const void* context) {
 #ifdef __x86_64__
-    constexpr unsigned long long write_bit = 2;  // of a page fault's error code
+    constexpr unsigned long long write_bit = 2;  // in a page fault's error code
     const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
     return static_cast<unsigned long long>(registers[REG_ERR]) & write_bit ? "a write " : "a read ";
 #else
@@ -58,10 +58,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         *to = '\0';
         break;
     }
-    std::raise(signal);  // SA_RESETHAND: the signal's own end
+    std::raise(signal);  // SA_RESETHAND restored the default action
 }
 
-/// Again for each buffer: LLVM inside a driver takes the handlers over when it compiles.
+/// Call for each buffer, because LLVM inside a driver replaces the handlers when it compiles.
 void catch_faults() {
     struct sigaction action {};
     action.sa_sigaction = on_fault;

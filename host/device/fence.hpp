@@ -1,4 +1,4 @@
-// Memory between pages that may not be touched: whoever leaves it is stopped in the act, however far outside.
+// Memory between protected pages: an access outside a buffer faults at once, even far outside.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,15 @@
 
 namespace cllab::device {
 
-/// Which end of a buffer lies at such pages.
+/// The end of a buffer that meets protected pages.
 enum class Fence { none, end, start };
 
-/// Zeros for a buffer, at one end of whole pages with a gibibyte of address space before and behind them that takes no
-/// memory. What touches that ends the process.
+/// Zeroed memory for a buffer in whole pages, at one end of them. A gibibyte of protected address space before and
+/// after the pages uses no memory. An access to it ends the process.
 class FencedPages {
 public:
-    /// `align`: of the buffer's first byte, so that the rest may lie between the buffer's end and the fence. Throws
-    /// std::bad_alloc, also where more buffers are fenced than can be told apart.
+    /// `align`: alignment of the buffer's first byte. It may leave some bytes between the buffer's end and the fence.
+    /// Throws std::bad_alloc, also if there are too many fenced buffers to tell apart.
     FencedPages(std::size_t bytes, std::size_t align, Fence fence, const std::string& name);
     ~FencedPages();
     FencedPages(const FencedPages&) = delete;
@@ -22,7 +22,7 @@ public:
 
     std::byte* pages() const { return pages_; }
     std::size_t pages_bytes() const { return pages_bytes_; }
-    std::size_t offset() const { return offset_; }  ///< of the buffer in them
+    std::size_t offset() const { return offset_; }  ///< of the buffer in pages()
 
 private:
     std::byte *mapped_ = nullptr, *pages_ = nullptr;
@@ -31,10 +31,10 @@ private:
 
 inline constexpr std::size_t fault_text_bytes = 192;
 
-/// From now on a fault in a fence leaves "a write 4 bytes past the end of 'dst'" at `to`, fault_text_bytes that outlive
-/// the process, before it ends the process as it would have.
+/// From now on, a fault in a fence writes "a write 4 bytes past the end of 'dst'" to `to`. `to`: fault_text_bytes of
+/// memory that outlives the process. The fault then ends the process as usual.
 void report_faults_to(char* to);
-/// Whether somebody reads them, and so whether fences are of use.
+/// True if another process reads the faults. Fences are useful only then.
 bool faults_are_reported();
 
 }  // namespace cllab::device

@@ -21,7 +21,7 @@ namespace {
 
 using model::Implementation;
 
-// cl_nv_device_attribute_query, the UUID and PCI queries; not in every header set.
+// For cl_nv_device_attribute_query, the UUID and PCI queries, because some header sets lack them.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
 constexpr cl_device_info amd_max_work_group_size = 0x4031;  // cl_amd_device_attribute_query
@@ -71,7 +71,7 @@ model::DeviceType type_of(cl_device_type type) {
     return model::DeviceType::other;
 }
 
-/// The UUID, a query of the core from OpenCL 3.1 on; empty where the driver gives none.
+/// The UUID, empty if the driver has none. From OpenCL 3.1 on, it is a core query.
 std::string uuid_of(const cl::Device& device, const model::Device& facts) {
     if (!facts.has("cl_khr_device_uuid") && facts.device_version < "OpenCL 3.1") return {};
     return uuid_text(query<std::array<unsigned char, 16>>(device, khr_uuid, {}));
@@ -85,7 +85,7 @@ std::string pci_of(const cl::Device& device, const model::Device& facts) {
     }
     if (facts.implementation == Implementation::nvidia) {
         const auto bus = query<cl_uint>(device, nv_pci_bus_id, ~0u), slot = query<cl_uint>(device, nv_pci_slot_id, ~0u);
-        // The slot holds device and function, as in Linux's devfn.
+        // As in Linux's devfn, the slot has device and function.
         if (bus != ~0u && slot != ~0u)
             return pci_text(query<cl_uint>(device, nv_pci_domain_id, 0), bus, slot >> 3, slot & 7);
     }
@@ -94,7 +94,7 @@ std::string pci_of(const cl::Device& device, const model::Device& facts) {
     return {};
 }
 
-/// The last level of the caches and the largest group, where what drivers report is not what there is.
+/// Corrects the last-level cache and the largest work-group where drivers report other values.
 void set_last_level(const cl::Device& device, model::Device& out) {
     if (out.implementation == Implementation::nvidia) {
         // NVIDIA reports 16 to 32 KiB times the SM count, which is no cache level; its largest L2 so far is 126 MB.
@@ -104,14 +104,14 @@ void set_last_level(const cl::Device& device, model::Device& out) {
         out.last_level_bytes = 128ull << 20;
         out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
     } else if (out.is_gpu()) {
-        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query
-        // says.
+        // AMD reports 256 work-items, for a kernel without a stated work-group size. A kernel that states one may have
+        // as many as this query says.
         if (out.implementation == Implementation::amd)
             out.max_group_promised = std::max(out.max_group, query<std::size_t>(device, amd_max_work_group_size, 0));
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {
-        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe,
-        // which reports none, arrays that leave the third would need loops of more iterations than it does
+        // Intel's CPU runtime reports the second cache level, so arrays meant for memory would fit in the third.
+        // llvmpipe reports none, and larger arrays would need loops with more iterations than it runs
         // (llvmpipe-loop-65535).
         if (out.is_cpu() && out.implementation != Implementation::rusticl) {
             out.host_cache_bytes = host_last_level_bytes();
@@ -174,7 +174,7 @@ namespace fs = std::filesystem;
 
 std::string line_of(const fs::path& file) { return first_line(file).value_or(""); }
 
-/// Of a cache's folder; 0 where it says nothing. "32768K"
+/// Reads the size in a cache's folder, such as "32768K"; 0 if there is none.
 std::uint64_t cache_bytes(const fs::path& cache) {
     const auto size = line_of(cache / "size");
     return size.ends_with('K') ? std::strtoull(size.c_str(), nullptr, 10) << 10 : 0;
@@ -199,7 +199,7 @@ std::string amd_topology_text(const std::array<unsigned char, 24>& topology) {
 
 std::uint64_t host_last_level_bytes(const fs::path& processors) {
     int highest = 0;
-    std::map<std::string, std::uint64_t> instances;  // of that level, by the processors that share one
+    std::map<std::string, std::uint64_t> instances;  // caches of that level, by the processors that share one
     for (const auto& processor : entries(processors, "cpu")) {
         for (const auto& cache : entries(processor / "cache", "index")) {
             const int level = std::atoi(line_of(cache / "level").c_str());
@@ -224,14 +224,14 @@ std::vector<std::uint64_t> host_cache_levels(const fs::path& processors) {
     }
     std::vector<std::uint64_t> out;
     for (const auto& [level, bytes] : levels) {
-        // A level without a size, or one that is missing, would shift those behind it.
+        // A missing level, or one without a size, would shift the levels after it.
         if (bytes == 0 || level != static_cast<int>(out.size()) + 1) return {};
         out.push_back(bytes);
     }
     return out;
 }
 
-/// The loader of drivers, and what it was told about them: "'/lib/libOpenCL.so.1' (OCL_ICD_VENDORS is not set)".
+/// The loader of the drivers and its setting: "'/lib/libOpenCL.so.1' (OCL_ICD_VENDORS is not set)".
 static std::string loader() {
     Dl_info found{};
     const char* const told = std::getenv("OCL_ICD_VENDORS");
@@ -248,7 +248,7 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
     try {
         cl::Platform::get(&platforms);
     } catch (const cl::Error&) {
-        // The loader answers CL_PLATFORM_NOT_FOUND_KHR when no ICD is registered: same as an empty list.
+        // The loader returns CL_PLATFORM_NOT_FOUND_KHR if no ICD is registered: same as an empty list.
     }
     std::vector<Found> out;
     for (std::size_t p = 0; p < platforms.size(); ++p) {
@@ -269,7 +269,7 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
             }
         }
     }
-    // Drivers that make UUIDs up give twins the same.
+    // Drivers that invent UUIDs give identical devices the same one.
     for (std::size_t i = out.size(); i-- > 0;) {
         auto& facts = out[i].facts;
         const auto same = std::count_if(out.begin(), out.begin() + static_cast<long>(i), [&](const Found& other) {
@@ -329,7 +329,8 @@ std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, mo
     return candidates.front();
 }
 
-/// "uuid:" and its hexadecimal digits, with or without dashes; "pci:" and an address, with or without its domain.
+/// `wanted`: "uuid:" and hexadecimal digits, with or without dashes; or "pci:" and an address, with or without its
+/// domain.
 bool is_at(const model::Device& device, const std::string& wanted) {
     if (wanted.starts_with("uuid:")) {
         auto digits = wanted.substr(5);
@@ -369,7 +370,7 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
     if (matches.empty()) no_match(devices, selector);
     if (matches.size() > 1 && !numeric)
         throw Error(Blame::usage, "device '" + selector + "' is ambiguous; it matches " + listing(devices, matches));
-    return matches;  // a platform index alone names all its devices
+    return matches;  // a platform index alone selects all its devices
 }
 
 }  // namespace

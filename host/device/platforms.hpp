@@ -1,4 +1,4 @@
-// Every device that the ICD loader shows, as plain facts beside its handle, and which of them --device means.
+// All devices of the ICD loader, with their properties as plain data, and the selection by --device.
 #pragma once
 
 #include <array>
@@ -19,30 +19,30 @@ struct Found {
     model::Device facts;
 };
 
-/// The bytes of cl_khr_device_uuid as "UUID 0123…"; empty when all are zero, which some drivers answer for "none".
+/// The bytes of cl_khr_device_uuid as "UUID 0123…". Empty if all are zero: some drivers return zeros if they have
+/// none.
 std::string uuid_text(const std::array<unsigned char, 16>& uuid);
-/// "PCI 0000:c1:00.0": domain, bus, device and function as lspci writes them.
+/// "PCI 0000:c1:00.0": domain, bus, device and function, as lspci prints them.
 std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
-/// The same from the 24 bytes of CL_DEVICE_TOPOLOGY_AMD (a 32-bit type, 1 for PCIe; bus, device and function are the
-/// last three bytes); empty for another type.
+/// The same for the 24 bytes of CL_DEVICE_TOPOLOGY_AMD: a 32-bit type, 1 for PCIe; the last three bytes are bus, device
+/// and function. Empty for another type.
 std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
 
-/// Bytes of the processors' last-level caches together, as Linux describes them below `processors`; 0 where it does
-/// not.
+/// Total bytes of the processors' last-level caches, from Linux's files below `processors`; 0 if they do not tell.
 std::uint64_t host_last_level_bytes(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
-/// Bytes of one instance of each level that holds data, first level first, as Linux describes processor 0 below
-/// `processors`; empty where it does not.
+/// Bytes of one instance of each data cache level of processor 0, first level first, from Linux's files below
+/// `processors`. Empty if they do not tell.
 std::vector<std::uint64_t> host_cache_levels(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
-/// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a
-/// line in `troubles`. Throws Error(environment) with the way to get one when there is no device at all.
+/// All devices of all platforms, in clinfo's order. Skips a platform or device that fails its queries and adds a line
+/// to `troubles`. If there is no device at all, throws Error(environment) that says how to get one.
 std::vector<Found> discover(std::vector<std::string>* troubles = nullptr);
 
-/// What --device names: cpu, gpu, accelerator, all, P, P:D or part of a name. Indices into `devices`, each once, in the
-/// order asked. `trusted(i)` is asked only where a type selector has more than one candidate. An empty `selectors`
-/// means the first GPU, else the first CPU, else the first device. Throws Error(environment) when nothing matches and
-/// Error(usage) when a name is ambiguous; both list the candidates.
+/// Resolves --device: cpu, gpu, accelerator, all, P, P:D, uuid:…, pci:… or part of a name. Returns indices into
+/// `devices`, each once, in the order requested. Calls `trusted(i)` only if a type has more than one candidate. Empty
+/// `selectors` mean the first GPU, else the first CPU, else the first device. Throws Error(environment) if nothing
+/// matches and Error(usage) if a name is ambiguous; both list the candidates.
 std::vector<std::size_t> resolve(const std::vector<model::Device>& devices, const std::vector<std::string>& selectors,
                                  const std::function<bool(std::size_t)>& trusted);
 

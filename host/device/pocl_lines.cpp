@@ -16,7 +16,8 @@ namespace {
 constexpr const char* variable = "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES";
 std::atomic<bool> is_asked = false;
 
-/// A function of LLVM's C interface, whose handles are pointers; what there is none of gives nothing.
+/// Calls a function of LLVM's C interface, whose handles are pointers. Returns an empty result if the function is
+/// missing.
 template <typename Result = void*, typename... Arguments>
 Result llvm(void* library, const char* name, Arguments... arguments) {
     void* found = ::dlsym(library, name);
@@ -28,7 +29,7 @@ void forget_debug_information(void* library, void* function) {
     llvm<int>(library, "LLVMGlobalEraseMetadata", function, debug_information);
 }
 
-/// What the debug information says of a function that it knows as declared only: it is in no compilation unit.
+/// True if the debug information knows a function only by its declaration: it is in no compilation unit.
 bool is_of_declaration(void* library, const void* module, void* subprogram) {
     void* context = llvm(library, "LLVMGetModuleContext", module);
     void* node = llvm(library, "LLVMMetadataAsValue", context, subprogram);
@@ -38,9 +39,9 @@ bool is_of_declaration(void* library, const void* module, void* subprogram) {
     return operands.size() > unit && !operands[unit];
 }
 
-/// Gives the functions that PoCL made in a module the name that the debug information has for the kernel, where that
-/// was inlined: the same machine code comes out, with lines. PoCL's built-in functions, which the debug information
-/// knows as declared, lose theirs: where LLVM reads such a module again, it complains and drops all lines.
+/// Gives each function that PoCL made in a module the debug information of its inlined kernel. The machine code stays
+/// the same and gets lines. Removes the debug information of PoCL's built-in functions, which is only of declarations:
+/// when LLVM reads such a module again, it complains and drops all lines.
 void name_functions(void* library, const void* module) {
     const std::string end = "_workgroup";
     void* function = llvm(library, "LLVMGetFirstFunction", module);
@@ -56,7 +57,7 @@ void name_functions(void* library, const void* module) {
         void* kernel = llvm(library, "LLVMGetNamedFunction", module, name.c_str());
         void* subprogram = kernel ? llvm(library, "LLVMGetSubprogram", kernel) : nullptr;
         if (!subprogram || llvm(library, "LLVMGetFirstUse", kernel)) continue;
-        forget_debug_information(library, kernel);  // no two functions may have the same
+        forget_debug_information(library, kernel);  // two functions may not have the same
         llvm<int>(library, "LLVMSetSubprogram", function, subprogram);
     }
 }
@@ -76,7 +77,7 @@ LinesOfPocl::~LinesOfPocl() {
 }  // namespace cllab::device
 
 /// llvm::WriteBitcodeToFile(const Module&, raw_ostream&, bool, const ModuleSummaryIndex*, bool, ModuleHash*), since
-/// LLVM 7, in front of that of the library which calls it.
+/// LLVM 7. This definition is found before the one of the calling library.
 #define WRITE_BITCODE \
     "_ZN4llvm18WriteBitcodeToFileERKNS_6ModuleERNS_11raw_ostreamEbPKNS_18ModuleSummaryIndexEbPSt5arrayIjLm5EE"
 [[gnu::visibility("default")]] void cllab_write_bitcode(const void* module, void* out, bool keeps_order,
@@ -85,7 +86,7 @@ LinesOfPocl::~LinesOfPocl() {
 
 namespace {
 
-/// The library at a path, where it is loaded and has LLVM's own function or is linked with it.
+/// The library at `path`, if it is loaded and has LLVM's own function or links to it.
 void* library_that_writes(const char* path) {
     void* library = path && *path ? ::dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     void* found = library ? ::dlsym(library, WRITE_BITCODE) : nullptr;
@@ -94,7 +95,7 @@ void* library_that_writes(const char* path) {
     return nullptr;
 }
 
-/// That of the caller. A call that is the last act of a function leaves no trace of it: then any that is loaded.
+/// The caller's library. A tail call leaves no trace of the caller: then any loaded library with the function.
 void* library_that_writes(void* return_address) {
     Dl_info caller{};
     ::dladdr(return_address, &caller);
@@ -115,7 +116,7 @@ void* library_that_writes(void* return_address) {
 void cllab_write_bitcode(const void* module, void* out, bool keeps_order, const void* index, bool makes_hash,
                          void* hash) {
     void* library = library_that_writes(__builtin_return_address(0));
-    if (!library)  // and nobody would hear that the driver's file is empty
+    if (!library)  // otherwise the driver's file would be empty without an error
         throw cllab::Error(cllab::Blame::environment,
                            "no library exports the function with which the driver's LLVM writes code");
     if (cllab::device::is_asked) cllab::device::name_functions(library, module);

@@ -1,15 +1,15 @@
-// Line information of what PoCL runs. PoCL puts a function of its own around the kernel, which is what it launches. The
-// kernel is inlined there with the lines of its instructions, but the debug information names only the kernel, and LLVM
-// writes lines of functions that are named. So that function is named here, before PoCL's LLVM makes machine code of
-// it.
+// Line information of the code that PoCL runs. PoCL launches a function of its own, into which the kernel is inlined
+// with the lines of its instructions. But the debug information names only the kernel, and LLVM writes lines only for
+// functions that it names. So this file names PoCL's function before PoCL's LLVM makes machine code of it.
 #pragma once
 
 namespace cllab::device {
 
-/// While one lives, what PoCL builds with line_option() has lines. PoCL writes the LLVM code of a kernel to a file
-/// before it makes machine code of it where POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES says so, at each build. The function
-/// that writes it is libLLVM's, and the one of this program comes in its place (`export-dynamic-symbol` in
-/// CMakeLists.txt): it hands on to libLLVM's. Where PoCL has LLVM built in, nothing changes and there are no lines.
+/// While an object exists, builds with line_option() have lines in PoCL. The object sets
+/// POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES, which PoCL reads at each build. PoCL then writes a kernel's LLVM code to a
+/// file before it makes machine code. For that it calls a function of libLLVM, which this program replaces
+/// (`export-dynamic-symbol` in CMakeLists.txt). The replacement calls libLLVM's. If PoCL contains LLVM itself, nothing
+/// changes, and there are no lines.
 class LinesOfPocl {
 public:
     LinesOfPocl();
@@ -18,7 +18,7 @@ public:
     LinesOfPocl& operator=(const LinesOfPocl&) = delete;
 
 private:
-    bool is_users_;  ///< the variable
+    bool is_users_;  ///< the user has set the variable
 };
 
 }  // namespace cllab::device

@@ -18,7 +18,7 @@
 namespace cllab::device {
 namespace {
 
-/// From the bytes of a process that built it before; nothing where there are none, or the driver does not take them.
+/// Builds from another process's bytes. nullopt if there are none or the driver rejects them.
 std::optional<cl::Program> build_known(Session& session, const std::string& key) {
     const auto* bytes = session.programs().find(key);
     if (!bytes) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<cl::Program> build_known(Session& session, const std::string& key)
 }
 
 bool takes_spirv(const cl::Device& device) {
-    std::size_t bytes = 0;  // one, of an empty text, where it takes none
+    std::size_t bytes = 0;  // a driver without SPIR-V reports 1, for an empty text
     return clGetDeviceInfo(device(), CL_DEVICE_IL_VERSION, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1;
 }
 
@@ -57,15 +57,15 @@ cl::Program program_of(const Session& session, std::string_view bytes) {
     return cl::Program(session.context(), {session.device()}, {{begin, begin + bytes.size()}});
 }
 
-/// Leaves the program in `out` also where it throws, to be asked for its log. One whose text has instructions of sm_90a
-/// is built of the PTX that the driver makes of it.
+/// Sets `out` even if it throws, so that the caller can read the log. A text with instructions of sm_90a is built from
+/// the PTX that the driver makes of it.
 void build_source(Session& session, const std::string& source, const std::string& options, cl::Program& out) {
     const auto bytes = program_of_text(source);
     out = !bytes             ? cl::Program(session.context(), source)
           : is_spirv(*bytes) ? program_of_spirv(session, *bytes)
                              : program_of(session, *bytes);
-    // Oclgrind 21.10 gives clang 14 extensions without their features, which clang refuses for OpenCL C 3.0. The
-    // simulator has no functions for those that are left out here.
+    // Oclgrind 21.10 gives clang 14 extensions without their features, which clang rejects for OpenCL C 3.0. The
+    // simulator has no functions for the extensions omitted here.
     const bool is_oclgrind = session.facts().implementation == model::Implementation::oclgrind;
     const bool states_features = is_oclgrind && options.find("-cl-std=CL3") != std::string::npos;
     const std::string features =
@@ -110,9 +110,9 @@ Built build(Session& session, const std::string& source, const std::string& opti
     }
     out.seconds = seconds_since(start);
     try {
-        // A refused option leaves no program object to ask on some drivers.
+        // On some drivers, a rejected option leaves no program object with a log.
         if (out.program()) out.log = out.program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(session.device());
-    } catch (const cl::Error&) {  // then there is none
+    } catch (const cl::Error&) {  // there is no log
     }
     while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
     return out;
@@ -129,7 +129,7 @@ std::string kernel_name(const Session& session, const Built& built, const std::s
 }
 
 std::vector<std::byte> program_binary(const Built& built) {
-    if (!built.ok) return {};  // rusticl aborts the process when asked before a build
+    if (!built.ok) return {};  // rusticl aborts the process if this is called before a build
     const cl_program program = built.program();
     cl_uint devices = 0;
     cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
@@ -141,7 +141,7 @@ std::vector<std::byte> program_binary(const Built& built) {
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
     std::vector<std::byte> out(size);
     if (size == 0) return out;
-    // PoCL 5 writes NULL over the caller's pointer when it has nothing; `out` keeps the memory either way.
+    // PoCL 5 overwrites the caller's pointer with NULL if it has no binary. `out` keeps the memory in either case.
     unsigned char* pointer = reinterpret_cast<unsigned char*>(out.data());
     code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
@@ -178,14 +178,14 @@ ProgramBytes KnownPrograms::made() const {
     return out;
 }
 
-// The arguments of kernels.
+// The parameters of kernels.
 
 namespace {
 
 using model::ElementType;
 using model::Parameter;
 
-/// "__global const float4 *" as "float4", whatever a driver leaves in it.
+/// "__global const float4 *" as "float4", whatever qualifiers a driver leaves in the text.
 std::string plain_type(const std::string& text) {
     std::vector<std::string> kept;
     std::string spaced = text;
@@ -200,7 +200,7 @@ std::string plain_type(const std::string& text) {
 
 Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     Parameter out;
-    // Some drivers count more than one NUL to a text.
+    // Some drivers count more than one NUL per text.
     out.name = kernel.getArgInfo<CL_KERNEL_ARG_NAME>(index).c_str();
     const auto plain = plain_type(kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(index).c_str());
     const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(index);
@@ -244,10 +244,10 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     return out;
 }
 
-/// The text without its kernels: functions that nobody calls, which a compiler leaves out. 2600 lines of CLBlast name
-/// eight types, and with the kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
+/// The text with kernels turned into unused functions, which a compiler drops. Reason: 2600 lines of CLBlast name eight
+/// types, and with kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
 std::string types_of(const std::string& text) {
-    // Only kernels may have what is hidden here: attributes, and variables in local memory.
+    // Only kernels may have these attributes and variables in local memory.
     const std::string hidden[] = {"__kernel inline",
                                   "kernel inline",
                                   "__local",
@@ -263,7 +263,7 @@ std::string types_of(const std::string& text) {
     return before + text + "\n" + behind;
 }
 
-/// What `kernel`, put behind the text, writes into `bytes` bytes; nothing where that does not build.
+/// The `bytes` bytes that `kernel` writes if it is appended to the text; empty if that does not build.
 std::vector<unsigned char> written_by(Session& session, const std::string& text, const std::string& options,
                                       const std::string& kernel, std::size_t bytes) {
     const auto built = build(session, text + "\n" + kernel, options);
@@ -278,7 +278,7 @@ std::vector<unsigned char> written_by(Session& session, const std::string& text,
     return out;
 }
 
-/// A type that the text defines: its size, and whether it is another name of a scalar or vector.
+/// A type that the text defines: its size, and whether it is an alias of a scalar or vector.
 ElementType defined_type(Session& session, const std::string& text, const std::string& options,
                          const std::string& name) {
     ElementType out{name};
@@ -289,7 +289,7 @@ ElementType defined_type(Session& session, const std::string& text, const std::s
     if (size.empty()) return out;
     out.bytes = out.lane_bytes =
         size[0] | static_cast<std::size_t>(size[1]) << 8 | static_cast<std::size_t>(size[2]) << 16;
-    // Only scalars and vectors can be made of a number: of 0.5 an integer is 0, a float begins with its own bits.
+    // Only scalars and vectors can be made of a number. An integer made of 0.5 is 0; a float has nonzero bits.
     const auto half = written_by(session, base, options,
                                  "__kernel void cllab_probe(__global uchar* out) { *(__global " + name + "*)out = (" +
                                      name + ")(0.5f); out[128] = (uchar)vec_step(" + name + "); }\n",
@@ -304,8 +304,8 @@ ElementType defined_type(Session& session, const std::string& text, const std::s
     return out;
 }
 
-/// Whether the log names a place in a text: "t.cl:9:5: error". What does not, is said of the whole by who made code of
-/// it: a symbol is missing, or ptxas finds more local memory than the device has.
+/// Whether the log names a place in a text: "t.cl:9:5: error". Errors without a place come from later stages: a symbol
+/// is missing, or ptxas finds more local memory than the device has.
 bool names_a_place(const std::string& log) {
     static const std::regex place(":[0-9]+:[0-9]+");
     for (const auto& line : split(log, '\n'))
@@ -315,8 +315,8 @@ bool names_a_place(const std::string& log) {
 
 }  // namespace
 
-/// The kernels of a program. One that Oclgrind cannot make, for a function that it lacks, is made without its body: it
-/// has its arguments all the same, and each of its cells says that it is not there.
+/// The kernels of a program. Oclgrind cannot create a kernel that calls a function it lacks. Such a kernel is built
+/// without its body to read its arguments; each of its cells then says that the kernel is missing.
 static std::vector<cl::Kernel> kernels_of(Session& session, const Built& built, const std::string& text,
                                           const std::string& options) {
     std::vector<cl::Kernel> out;
@@ -333,7 +333,7 @@ static std::vector<cl::Kernel> kernels_of(Session& session, const Built& built, 
             not_made.push_back(name);
         }
     }
-    auto lacking = kernels_in(text);  // but for what macros define
+    auto lacking = kernels_in(text);  // does not find kernels that macros define
     std::erase_if(lacking, [&](const auto& kernel) { return std::ranges::count(not_made, kernel.name) == 0; });
     if (lacking.empty()) return out;
     const auto hollow = build(session, without_bodies(text, lacking, "{}"), options);
@@ -348,7 +348,7 @@ model::Introspection introspect(Session& session, const std::string& text, const
     const bool program = program_of_text(text).has_value();
     const auto all_options = options.empty() ? option_of_arguments : options + " " + option_of_arguments;
     auto built = build(session, text, all_options);
-    // Its arguments are known all the same, and each of its cells says why it does not build.
+    // The arguments are known without the body. Each cell of the kernel says why it does not build.
     if (!built.ok && !program && !names_a_place(built.log))
         if (auto hollow = build(session, without_bodies(text, kernels_in(text), "{}"), all_options); hollow.ok)
             built = std::move(hollow);
@@ -393,7 +393,7 @@ model::Introspection introspect(Session& session, const std::string& text, const
 namespace {
 
 struct Trial {
-    const char *extension, *expression;  ///< expression: of an uint, from an uint `x`
+    const char *extension, *expression;  ///< expression: an uint, computed from an uint `x`
 };
 
 /// PoCL 7.2 and Intel's CPU runtime 2026.2 define cl_khr_kernel_clock in language versions without its functions.
@@ -404,7 +404,7 @@ constexpr Trial trials[]{{"cl_khr_kernel_clock", "(uint)clock_read_sub_group()"}
                          {"cl_khr_fp16", "(uint)fma((half)x, (half)x, (half)1)"},
                          {"cl_khr_fp64", "(uint)fma((double)x, (double)x, 1.0)"}};
 
-/// The language of the device's own version: some extensions have no functions in an older one.
+/// The option for the device's own language version, because some extensions have no functions in older ones.
 std::string language(const model::Device& device) {
     if (device.device_version.starts_with("OpenCL 3")) return "-cl-std=CL3.0";
     return device.device_version.starts_with("OpenCL 2") ? "-cl-std=CL2.0" : "-cl-std=CL1.2";

@@ -20,7 +20,7 @@ using model::Implementation;
 
 bool is(const Device& d, Implementation implementation) { return d.implementation == implementation; }
 
-/// Mesa's version from "Mesa 22.3.6 …" or "22.3.6"; 0 when there is none, e.g. 2203.
+/// Mesa's version, e.g. 2203, from "Mesa 22.3.6 …" or "22.3.6"; 0 if there is none.
 int mesa_version(const Device& d) {
     for (const auto& source : {d.driver, d.platform_version, d.device_version}) {
         for (const auto& word : split(source, ' ')) {
@@ -31,7 +31,7 @@ int mesa_version(const Device& d) {
     return 0;
 }
 
-/// To which devices of its driver a quirk applies, where not to all.
+/// Devices to which a quirk applies, if it does not apply to all devices of its driver.
 const std::map<std::string, bool (*)(const Device&)> applies_to{
     {"rusticl-stub-timer", [](const Device& d) { return mesa_version(d) < 2400; }},
     {"rusticl-group-32", [](const Device& d) { return mesa_version(d) < 2300; }},
@@ -82,7 +82,7 @@ std::string option_of_users_kernels(const Device& device) {
 }
 
 namespace {
-const std::string renamed = "_cl_";  // in front of what PoCL renames
+const std::string renamed = "_cl_";  // PoCL's prefix for renamed kernels
 }
 
 std::string written_name(const Device& device, const std::string& name) {
@@ -95,7 +95,7 @@ std::string given_name(const Device& device, const std::string& written, const s
 }
 
 std::string line_option(const Device& device) {
-    // PoCL's cache may hold a build with -g without what pocl-no-lines needs of it; with the define it is another one.
+    // PoCL's cache may hold a build with -g that lacks what pocl-no-lines needs. The define makes it another build.
     return is(device, Implementation::pocl) ? "-g -DLAB_LINES" : is(device, Implementation::intel_cpu) ? "-g" : "";
 }
 
@@ -109,8 +109,8 @@ std::vector<std::string> device_defines(const Device& device) {
         {Implementation::clover, "LAB_CLOVER"},   {Implementation::oclgrind, "LAB_OCLGRIND"}};
     std::vector<std::string> out{value_of(types, device.type, "LAB_ACCELERATOR")};
     if (const auto* name = value_of(implementations, device.implementation)) out.push_back(name);
-    // Packed vector types need a clang front end and hardware that takes any address: CPUs, whose OpenCL compilers all
-    // are clang. Oclgrind simulates bytes, so it takes them too and checks the same code.
+    // Packed vector types need a clang front end and hardware that accepts any address. CPUs do, and their OpenCL
+    // compilers are all clang. Oclgrind simulates bytes, so it accepts these types, too, and checks the same code.
     const bool clang_cpu =
         device.is_cpu() && (is(device, Implementation::pocl) || is(device, Implementation::intel_cpu));
     if (clang_cpu || is(device, Implementation::oclgrind)) out.push_back("LAB_UNALIGNED=1");

@@ -14,13 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library, started, with one device. Loaded at run time: its C interface is stable and documented (NVML API
-/// reference), so that no header is needed at build.
+/// NVML, started, with one device. It is loaded at run time without headers, because its C interface is stable and
+/// documented (NVML API reference).
 class Nvml {
 public:
     using Handle = void*;
 
-    /// Where there is no such device, device() is empty and `why` says in a sentence what is missing.
+    /// If there is no such device, device() is nullptr and `why` says what is missing.
     Nvml(const std::string& library, const std::string& identity, std::string& why)
         : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         if (!library_) {
@@ -48,7 +48,7 @@ public:
     Nvml& operator=(const Nvml&) = delete;
 
     Handle device() const { return device_; }
-    /// Null where this version has no such function.
+    /// Null if this version lacks the function.
     template <typename Signature>
     Signature* function(const char* name) const {
         return reinterpret_cast<Signature*>(dlsym(library_, name));
@@ -60,7 +60,7 @@ private:
     bool started_ = false;
 };
 
-/// The files of a GPU; nothing where its identity is no PCI address, and `why` says so.
+/// The folder of a GPU in sysfs. nullopt if its identity is no PCI address; then `why` says so.
 std::optional<std::filesystem::path> pci_folder(const model::Device& device, const std::filesystem::path& sysfs,
                                                 std::string& why) {
     if (device.is_gpu() && device.identity.starts_with("PCI "))
@@ -69,9 +69,10 @@ std::optional<std::filesystem::path> pci_folder(const model::Device& device, con
     return std::nullopt;
 }
 
-// --- The clock, of NVIDIA
+// --- The clock of NVIDIA GPUs
 
-/// Bits of nvmlDeviceGetCurrentClocksThrottleReasons that take speed away. Idle and the user's own settings are none.
+/// Bits of nvmlDeviceGetCurrentClocksThrottleReasons that mean a loss of speed. Idle and the user's own settings do
+/// not.
 constexpr std::array<std::pair<std::uint64_t, const char*>, 5> nvml_limits{{{0x4, "power cap"},
                                                                             {0x8, "hardware slowdown"},
                                                                             {0x20, "thermal"},
@@ -96,7 +97,7 @@ std::optional<Clocks> nvml_clocks(const Nvml& nvml) {
 
 // --- AMD: amdgpu's files (Linux, Documentation/gpu/amdgpu/thermal.rst).
 
-/// "1: 1590Mhz *" of pp_dpm_sclk: the level in use has the star.
+/// Reads a file such as pp_dpm_sclk, with lines "1: 1590Mhz *". The star marks the level in use.
 std::optional<double> starred_mhz(const fs::path& file) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
@@ -128,7 +129,7 @@ std::optional<Clocks> intel_clocks(const fs::path& gt) {
     return out.core_mhz ? std::optional(out) : std::nullopt;
 }
 
-// --- The host's processors: cpufreq, which a virtual machine seldom has.
+// --- The host's processors: cpufreq, which few virtual machines have.
 
 std::optional<Clocks> cpufreq_clocks(const std::vector<fs::path>& files) {
     double sum = 0;
@@ -149,9 +150,9 @@ ClockReader cpu_reader(const fs::path& sysfs, std::string& why) {
     return [files] { return cpufreq_clocks(files); };
 }
 
-// --- The energy, of NVIDIA
+// --- The energy of NVIDIA GPUs
 
-/// Since Volta (NVML API reference). Its counter moves every 20 to 100 ms.
+/// Supported since Volta (NVML API reference). The counter changes every 20 to 100 ms.
 EnergyMeter nvml_meter(const std::string& library, const std::string& identity, std::string& why) {
     const auto nvml = std::make_shared<const Nvml>(library, identity, why);
     if (!nvml->device()) return {};

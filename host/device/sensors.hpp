@@ -1,6 +1,6 @@
-// What a device says of itself beside a measurement: the clock it runs at, what limits that, and the energy it draws.
-// From NVML for NVIDIA; the clock also from Linux's sysfs for AMD, Intel and the host's processors. Read-only; nothing
-// is set. OpenCL itself knows a nominal clock only.
+// What a device reports during a measurement: its clock, the limit of the clock, and the energy it draws. NVIDIA GPUs
+// report through NVML. AMD, Intel and the host's processors report only the clock, through Linux's sysfs. Read-only;
+// nothing is set. OpenCL itself has only a nominal clock.
 #pragma once
 
 #include <filesystem>
@@ -13,39 +13,40 @@
 
 namespace cllab::device {
 
-/// Where drivers and the system say what OpenCL does not.
+/// Sources of facts that OpenCL does not report.
 struct Sources {
     std::string nvml = "libnvidia-ml.so.1";  ///< name or path for dlopen
     std::filesystem::path sysfs = "/sys";
 };
 
-/// What NVIDIA's tools call the device of this identity: "GPU-00112233-…" or its PCI address, wherever OpenCL lists it.
-/// Empty where the identity is neither.
+/// The device's name in NVIDIA's tools, whatever its number in OpenCL: "GPU-00112233-…" or its PCI address. Empty if
+/// the identity is neither.
 std::string nvidia_id(const std::string& identity);
 
-/// One reading. Absent numbers stay empty.
+/// One reading. Unknown numbers are empty.
 struct Clocks {
-    std::optional<double> core_mhz;  ///< now; a CPU's: the mean over its processors
-    /// Why the clock is below what the device could do: "power cap", "thermal", …. Empty: nothing limits it, or nobody
-    /// says.
+    std::optional<double> core_mhz;  ///< current; for a CPU, the mean over its processors
+    /// Why the clock is below what the device can reach: "power cap", "thermal", …. Empty: nothing limits it, or the
+    /// source does not tell.
     std::vector<std::string> limits;
     std::string source;  ///< "NVML", "sysfs amdgpu", "sysfs i915", "sysfs cpufreq"
 };
 
-/// Reads the clock, well below a millisecond. Nothing when the source stopped answering.
+/// Reads the clock in well under a millisecond. nullopt if the source stopped answering.
 using ClockReader = std::function<std::optional<Clocks>()>;
 
-/// The reader of the device's identity (UUID or PCI address), or an empty one, and then `why` says in a sentence what
+/// The clock reader of the device, found by its UUID or PCI address. If there is none, it is empty and `why` says what
 /// is missing.
 ClockReader clock_reader(const model::Device& device, std::string& why, const Sources& sources = {});
 
 struct EnergyMeter {
-    /// Joules since some moment, of all that the device does, for whomever. Nothing when the source stopped answering.
+    /// Joules since some moment that the whole device has drawn, for all users. nullopt if the source stopped
+    /// answering.
     std::function<std::optional<double>()> joules;
     std::string source;  ///< "NVML"
 };
 
-/// The meter of the device, or one without `joules`, and then `why` says in a sentence what is missing.
+/// The meter of the device. If there is none, `joules` is empty and `why` says what is missing.
 EnergyMeter energy_meter(const model::Device& device, std::string& why, const Sources& sources = {});
 
 }  // namespace cllab::device

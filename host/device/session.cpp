@@ -21,8 +21,8 @@ constexpr std::size_t huge_page = 2 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-/// Shared virtual memory of the device, coarse-grained: the host reaches it through a buffer that is made of it. Throws
-/// Unsupported where the device has none, or gives none of this size.
+/// Coarse-grained shared virtual memory of the device. The host accesses it through a buffer made of it. Throws
+/// Unsupported if the device has none or cannot allocate this size.
 std::shared_ptr<std::byte> shared_memory(const Session& session, std::size_t bytes) {
     cl_device_svm_capabilities has = 0;
     if (clGetDeviceInfo(session.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr) != CL_SUCCESS ||
@@ -94,7 +94,7 @@ void Session::wait() {
             std::this_thread::sleep_for(std::clamp(waited / 8, microseconds(10), microseconds(1000)));
         }
     }
-    queue_.finish();  // says what went wrong, if anything did
+    queue_.finish();  // reports any error
     for (const auto& queue : more_queues_) queue.finish();
     last_wait_ = Clock::now();
 }
@@ -111,7 +111,7 @@ void Session::reuse(model::Bytes memory) {
     constexpr std::size_t least = 1 << 20, most = 4, page = 4096;
     if (memory.size() < least) return;
     if (spare_.size() == most) spare_.erase(spare_.begin());
-    // A driver that reports a read and makes none must not find another cell's right results here.
+    // A driver that reports a read but makes none must not find another cell's correct results here.
     for (std::size_t i = 0; i < memory.size(); i += page) memory[i] = ~memory[i];
     spare_.push_back(std::move(memory));
 }
@@ -130,7 +130,7 @@ bool Session::in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags
                        const std::function<void(std::span<std::byte>)>& work) {
     using model::Implementation;
     constexpr std::size_t worth_bytes = 1 << 20;
-    // A driver copies on one core, and new memory costs it a fault per page; all cores share that here.
+    // A driver copies on one core, with a page fault for each page of new memory. Here all cores share that work.
     if (!facts_.is_cpu() ||
         (facts_.implementation != Implementation::pocl && facts_.implementation != Implementation::intel_cpu) ||
         bytes < worth_bytes)
@@ -150,7 +150,7 @@ void Session::put(const cl::Buffer& buffer, std::span<const std::byte> data) {
 
 void Session::put(const cl::Buffer& buffer, const model::SharedBytes& data) {
     if (keeps_originals_ && has_memory_of_its_own() && data.size() >= Staging::worth_bytes) {
-        constexpr double part_of_device = 1.0 / 16;  // of which comparisons take 0.7
+        constexpr double part_of_device = 1.0 / 16;  // comparisons use 0.7 of it
         if (!originals_)
             originals_ = std::make_unique<Originals>(*this, part_of_device * static_cast<double>(facts_.global_bytes));
         if (originals_->put(buffer, data, [&](const cl::Buffer& to) { put(to, std::span<const std::byte>(*data)); }))
@@ -220,7 +220,7 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     if (mapped_ == MAP_FAILED) throw std::bad_alloc();
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
-    // A system that does not know the advice goes its own way: huge_share() says what came of it.
+    // A system may ignore the advice; huge_share() tells what it did.
     if (pages != model::Pages::any)
         madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
@@ -326,8 +326,8 @@ std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) 
 
 namespace {
 
-/// Seconds of a transfer by `copy`, or of mapping the buffer and giving it back; `use` fills or reads it meanwhile,
-/// which is not timed.
+/// Seconds of a transfer by `copy`, or of mapping and unmapping the buffer. `use` fills or reads the mapped buffer and
+/// is not timed.
 template <typename Copy, typename Use>
 double time_transfer(const cl::CommandQueue& queue, const cl::Buffer& buffer, std::size_t bytes, model::Transfer how,
                      cl_map_flags flags, Copy copy, Use use) {

@@ -19,7 +19,7 @@ using model::ElementType;
 using model::Parameter;
 using Words = std::span<const std::uint32_t>;
 
-// Numbers of the specification.
+// Numbers from the SPIR-V specification.
 enum Op : std::uint16_t {
     op_name = 5,
     op_string = 7,
@@ -52,7 +52,7 @@ enum : std::uint32_t {
 };
 constexpr std::size_t header_words = 5;
 
-/// The text that begins at the word.
+/// The text that begins at word `at`.
 std::string text_at(Words words, std::size_t at) {
     if (at >= words.size()) return {};
     const auto* begin = reinterpret_cast<const char*>(words.data() + at);
@@ -61,10 +61,10 @@ std::string text_at(Words words, std::size_t at) {
 
 std::uint32_t word(Words words, std::size_t at) { return at < words.size() ? words[at] : 0; }
 
-/// What stands behind an id: a type, or a constant.
+/// The type or constant with an id.
 struct Said {
     std::uint16_t op = 0;
-    Words operands{};  ///< the id itself left out
+    Words operands{};  ///< without the id itself
     ElementType type{"void"};
     std::size_t alignment = 0;
 };
@@ -136,7 +136,7 @@ private:
         if (op == op_function_parameter) functions_[function].push_back({first, second});
     }
 
-    /// "float*", "int" for each argument, as compilers from OpenCL C leave it in the module; else nothing.
+    /// "float*", "int" for each argument, as compilers from OpenCL C store it in the module; empty if it is missing.
     std::vector<std::string> written(const std::string& kernel, const std::string& what) const {
         const auto begin = what + kernel + ".";
         const auto found = std::ranges::find_if(strings_, [&](const auto& s) { return s.starts_with(begin); });
@@ -148,7 +148,7 @@ private:
         return found == said_.end() ? Said{} : found->second;
     }
 
-    /// A type's own come before it. Its size is as C lays it out; 0 where that is unknown.
+    /// The types that a type consists of precede it. Its size follows C's layout; 0 if that is unknown.
     Said type_of(std::uint16_t op, Words operands, std::string name) const {
         constexpr std::size_t most_bytes = std::size_t{1} << 40;
         const auto first = word(operands, 0), second = word(operands, 1);
@@ -236,7 +236,7 @@ private:
     std::vector<std::string> strings_;
 };
 
-/// Of ".param .u64 .ptr .global .align 4 k_param_0" or ".param .align 8 .b8 k_param_1[16]".
+/// `text`: ".param .u64 .ptr .global .align 4 k_param_0" or ".param .align 8 .b8 k_param_1[16]".
 Parameter parameter_of_ptx(const std::string& text, std::size_t index) {
     static const std::map<std::string, std::string, std::less<>> types{
         {".u8", "uchar"},   {".s8", "char"},   {".b8", "uchar"}, {".u16", "ushort"}, {".s16", "short"},

@@ -1,4 +1,4 @@
-// The kernels of a SPIR-V module and of PTX, for drivers that tell nothing of their arguments.
+// The kernels of SPIR-V and PTX modules, for drivers that do not report their arguments.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,17 @@
 namespace cllab::device {
 
 struct SpirvModule {
-    std::string fault;  ///< what keeps it from being a whole module for OpenCL, in words behind "it"; empty: nothing
+    std::string fault;  ///< what is wrong with the module, as words after "it"; empty: nothing
     std::vector<model::KernelSignature> kernels;
 };
 
-/// By the module's entry points (SPIR-V 1.6, unified specification). An argument without a name is arg0, arg1, … by its
-/// position. SPIR-V has no signed integers: their type is what the source called it, where the module says that, else
-/// unsigned. Never throws.
+/// Reads the module's entry points (SPIR-V 1.6, unified specification). An argument without a name is arg0, arg1, …
+/// by position. SPIR-V integers have no sign: the type is the source's if the module has it, else unsigned. Never
+/// throws.
 SpirvModule read_spirv(std::string_view bytes);
 
-/// Of SPIR-V and PTX, written as a text (core/kernel_text.hpp); nothing for anything else. PTX has no names of
-/// arguments and no types behind pointers: they are arg0, arg1, … and void*.
+/// The kernels of SPIR-V or PTX that is given as a text (core/kernel_text.hpp); nullopt for other texts. PTX has no
+/// argument names and no pointee types: arguments are arg0, arg1, …, and pointers are void*.
 std::optional<model::Introspection> kernels_of_program(const std::string& text);
 
 }  // namespace cllab::device

@@ -25,7 +25,7 @@ Staging::~Staging() {
             if (piece.at) session_.queue().enqueueUnmapMemObject(piece.pinned, piece.at);
         session_.queue().finish();
     } catch (const cl::Error&) {
-        // The context goes with it.
+        // The context frees it.
     }
 }
 
@@ -113,7 +113,7 @@ bool Originals::put(const cl::Buffer& to, const model::SharedBytes& data, const 
             upload(made.buffer);
             kept_.push_back(std::move(made));
         } catch (const cl::Error& e) {
-            // Drivers that allocate late have no room only now.
+            // Drivers that allocate late report only now that memory is full.
             if (e.err() != CL_MEM_OBJECT_ALLOCATION_FAILURE && e.err() != CL_OUT_OF_RESOURCES) throw;
             kept_.clear();
             return false;

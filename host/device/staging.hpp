@@ -1,5 +1,5 @@
-// Much data to and from a device with memory of its own: through pinned pieces of host memory that several threads fill
-// or empty while the device copies another one, and poison that the device makes itself.
+// Large transfers to and from a device with memory of its own, and poison that the device itself writes. A transfer
+// uses pinned pieces of host memory: several threads fill or empty one while the device copies another.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ class Session;
 
 class Staging {
 public:
-    /// Allocates and maps the pieces. Throws cl::Error when the driver refuses.
+    /// Allocates and maps the pieces. Throws cl::Error if the driver fails.
     explicit Staging(Session& session);
     ~Staging();
     Staging(const Staging&) = delete;
     Staging& operator=(const Staging&) = delete;
 
-    static constexpr std::size_t worth_bytes = 4 << 20;  ///< less goes as fast by itself
+    static constexpr std::size_t worth_bytes = 4 << 20;  ///< smaller transfers are as fast without staging
     void upload(const cl::Buffer& to, std::span<const std::byte> data);
     void download(const cl::Buffer& from, std::span<std::byte> data);
 
@@ -40,12 +40,12 @@ private:
     std::array<Piece, 2> pieces_;
 };
 
-/// model::poison by a kernel.
+/// Writes model::poison with a kernel.
 class PoisonKernel {
 public:
-    /// Builds it and compares what it leaves with the host's. Throws Error(result) or cl::Error when the device cannot.
+    /// Builds the kernel and compares its output with the host's poison. Throws Error(result) or cl::Error on failure.
     explicit PoisonKernel(Session& session);
-    /// Fills the first `bytes` / 8 * 8 of the buffer; does not wait.
+    /// Fills the first `bytes` / 8 * 8 bytes of the buffer; does not wait.
     void fill(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
 
 private:
@@ -53,23 +53,23 @@ private:
     cl::Kernel kernel_;
 };
 
-/// Copies of uploaded data in device memory that no kernel sees. The variants of a point share their inputs, and a copy
-/// on the device is many times faster than an upload.
+/// Copies of uploaded data in device memory that no kernel accesses. The variants of a point share their inputs, and a
+/// copy on the device is many times faster than an upload.
 class Originals {
 public:
     using Upload = std::function<void(const cl::Buffer&)>;
 
-    /// `most_bytes`: of device memory that they may take together.
+    /// `most_bytes`: device memory that all copies may use together.
     Originals(const Session& session, double most_bytes) : session_(session), most_bytes_(most_bytes) {}
 
-    /// Puts `data` into a buffer of its size; `upload` fills another one with it where that is not done already. The
-    /// queue has yet to do the last copy. False, and nothing done: there is no room.
+    /// Puts `data` into a buffer of its size. If there is no copy yet, `upload` fills one. The last copy is enqueued,
+    /// not finished. Returns false without doing anything if there is no room.
     bool put(const cl::Buffer& to, const model::SharedBytes& data, const Upload& upload);
     void drop() { kept_.clear(); }
 
 private:
     struct Kept {
-        std::weak_ptr<const void> whose;  ///< the host's memory is not held: when that goes this goes
+        std::weak_ptr<const void> whose;  ///< does not own the host's data; expires with it
         cl::Buffer buffer;
         std::size_t bytes = 0;
     };
@@ -78,7 +78,7 @@ private:
 
     const Session& session_;
     double most_bytes_;
-    std::deque<Kept> kept_;  ///< the oldest first
+    std::deque<Kept> kept_;  ///< oldest first
 };
 
 }  // namespace cllab::device

@@ -1,4 +1,4 @@
-// Files below /sys and /proc that say one thing in one line, as Linux has them.
+// Linux's files below /sys and /proc that hold one value in one line.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 
 namespace cllab::device {
 
-/// The first line of a file, trimmed; nothing where it has none or cannot be read.
+/// The first line of a file, trimmed; nullopt if the file is empty or cannot be read.
 inline std::optional<std::string> first_line(const std::filesystem::path& file) {
     std::ifstream in(file);
     std::string line;
     return std::getline(in, line) ? std::optional(trim(line)) : std::nullopt;
 }
 
-/// The number in that line times `scale`; nothing where it is not above zero.
+/// The number in the first line times `scale`; nullopt unless it is above zero.
 inline std::optional<double> number(const std::filesystem::path& file, double scale = 1) {
     const auto line = first_line(file);
     const auto value = line ? std::strtod(line->c_str(), nullptr) : 0;
     return value > 0 ? std::optional(value * scale) : std::nullopt;
 }
 
-/// What is in the folder under a name that begins with `prefix`, in order.
+/// The paths in the folder whose names begin with `prefix`, sorted.
 inline std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix = "") {
     std::vector<std::filesystem::path> out;
     std::error_code trouble;

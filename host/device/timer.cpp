@@ -53,7 +53,7 @@ void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps) {
         audit.ordered = audit.ordered && s.queued <= s.submit && s.submit <= s.start && s.start <= s.end;
         const auto& first = stamps.front();
         audit.varied = audit.varied || s.start != first.start || s.end != first.end;
-        // QUEUED and SUBMIT come from the host's clock on many drivers: the step is that of START and END.
+        // On many drivers, QUEUED and SUBMIT come from the host's clock, so only START and END tell the step.
         step = std::gcd(step, std::gcd(s.start, s.end));
         empty.push_back(event_seconds(s));
     }
@@ -81,7 +81,7 @@ void judge(TimerAudit& audit) {
 
 namespace {
 
-/// What a launch costs, and its event. Other work makes any of them longer, never shorter.
+/// Seconds of a launch and of an event: minima of several rows, because other load only lengthens them.
 void time_launches(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue) {
     const auto row = [&](bool with_events) {
         std::vector<cl::Event> events(200);
@@ -96,7 +96,7 @@ void time_launches(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queu
     audit.event_seconds = std::max(marked - plain, 0.0);
 }
 
-/// Trips for about 2 ms, found by the host clock, which needs no trust.
+/// Trips for 1 to 2 ms by the host clock, which needs no audit.
 int trips_of_milliseconds(Chain& chain, const cl::CommandQueue& queue) {
     const auto host_seconds = [&](int trips) {
         const auto start = Clock::now();
@@ -104,7 +104,7 @@ int trips_of_milliseconds(Chain& chain, const cl::CommandQueue& queue) {
         queue.finish();
         return seconds_since(start);
     };
-    // One launch that the host was taken away from would pass for long work: the shorter of two counts.
+    // Take the shorter of two launches, because preemption of the host would make one look long.
     int trips = 1000;
     while (trips < 100'000'000 && (host_seconds(trips) < 1e-3 || host_seconds(trips) < 1e-3)) trips *= 2;
     return trips;
@@ -112,8 +112,8 @@ int trips_of_milliseconds(Chain& chain, const cl::CommandQueue& queue) {
 
 constexpr int attempts = 6;
 
-/// A preempted host loses a batch now and then: the best of several agreements counts, and of longer work it loses a
-/// smaller part.
+/// Keeps the best agreement of several batches, because preemption of the host spoils a batch now and then. Later
+/// batches are longer, which makes the spoiled part smaller.
 void compare_with_host(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue, int trips) {
     for (int attempt = 0; attempt < attempts; ++attempt) {
         std::vector<cl::Event> events(10);
@@ -128,7 +128,7 @@ void compare_with_host(TimerAudit& audit, Chain& chain, const cl::CommandQueue& 
     }
 }
 
-/// Other work makes either longer, never shorter: the shortest of each are compared, until their ratio is about ten.
+/// Compares the shortest of each, because other load only lengthens them. Stops once the ratio is about ten.
 void compare_tenfold(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue, int trips) {
     double one_seconds = 0, ten_seconds = 0;
     for (int attempt = 0; attempt < attempts && std::abs(audit.tenfold - 10) > 2; ++attempt) {

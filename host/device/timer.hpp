@@ -1,4 +1,4 @@
-// The timer audit: can this device's event stamps be believed? Made once a device, before anything is timed.
+// The timer audit: are this device's event stamps plausible? Made once per device, before anything is timed.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ class Session;
 
 struct TimerAudit {
     std::uint64_t reported_step_ns = 0;  ///< CL_DEVICE_PROFILING_TIMER_RESOLUTION
-    std::uint64_t step_ns = 0;           ///< greatest common divisor of all stamps
+    std::uint64_t step_ns = 0;           ///< greatest common divisor of all START and END stamps
     unsigned launches = 0;               ///< empty launches made
-    bool ordered = false;                ///< QUEUED <= SUBMIT <= START <= END in every one
-    bool varied = false;                 ///< not all launches gave the same stamps
+    bool ordered = false;                ///< QUEUED <= SUBMIT <= START <= END in every launch
+    bool varied = false;                 ///< not all launches have the same START and END
     double empty_seconds = 0;            ///< median START..END of an empty launch
     double gap_seconds = 0;              ///< wall time of one more back-to-back empty launch
-    double event_seconds = 0;            ///< what an event for each adds to that
-    double event_over_host = 0;          ///< a batch of about 20 ms by events over the same by the host clock
-    double tenfold = 0;                  ///< time of ten times the work over the time of one
+    double event_seconds = 0;            ///< added to that by an event per launch
+    double event_over_host = 0;          ///< a batch of 20 ms or more: seconds by events over seconds by the host clock
+    double tenfold = 0;                  ///< time of ten times the work over the time of the work
     bool trusted = false;
     std::string verdict;  ///< one sentence
 };
@@ -31,26 +31,26 @@ struct Stamps {
     std::uint64_t queued = 0, submit = 0, start = 0, end = 0;  ///< ns, device or host epoch
 };
 
-/// The four stamps of a completed event; zeros where the driver refuses. Never throws.
+/// The four stamps of a completed event; zeros where the driver fails. Never throws.
 Stamps stamps_of(const cl::Event& event);
 
 TimerAudit audit_timer(Session& session);
 
-/// Seconds from the first START to the last END of commands in this order, at least one. With one queue, uses the first
-/// command's START and the last one's END; with several, any command may be first or last. Throws Error(result) for
+/// Seconds from the first START to the last END of at least one command, in this order. With one queue, uses the first
+/// command's START and the last one's END. With several, any command may be first or last. Throws Error(result) for
 /// impossible stamps.
 double row_seconds(std::span<const Stamps> commands, bool one_queue);
 
-/// The audit's arithmetic on stamps, separate so that it is tested without a device.
+/// The audit's arithmetic on stamps, separate so that it can be tested without a device.
 void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps);
 /// Fills `trusted` and `verdict` from the numbers.
 void judge(TimerAudit& audit);
 
-/// A chain of dependent integer steps in one work-item: its time grows with the trips on every device, no compiler can
-/// shorten it, and no memory takes part. The timer audit is made with it, and the drift of the clock seen by it.
+/// A chain of dependent integer steps in one work-item. Its time grows with the trips on every device, no compiler can
+/// shorten it, and it uses no memory. The timer audit and the drift reference use it.
 class Chain {
 public:
-    /// Throws Error(result) when the kernel does not build, cl::Error when the driver refuses.
+    /// Throws Error(result) if the kernel does not build, cl::Error if the driver fails.
     explicit Chain(Session& session);
     /// Enqueues one launch of `trips` steps >= 0; does not wait.
     void launch(int trips, cl::Event* event);

@@ -6,7 +6,7 @@ namespace cllab::model::access_family {
 using namespace lib;
 
 struct Shape {
-    std::uint64_t bytes = 0;  ///< of the region that words are moved in
+    std::uint64_t bytes = 0;  ///< of the region whose words are moved
     std::size_t offset = 0, stride = 1, local = 1, groups = 0;
     std::uint64_t words() const { return bytes / 4; }
     std::uint64_t moved() const { return (words() + stride - 1) / stride; }
@@ -54,7 +54,7 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-/// What is lost beside the first point: offset 0, stride 1.
+/// Ratio of the worst point to the first one: offset 0, or stride 1.
 void conclude_loss(const Curve& curve, const std::string& name, std::vector<Finding>& out) {
     if (curve.samples.size() < 2) return;
     const auto& first = curve.samples.front();
@@ -63,7 +63,7 @@ void conclude_loss(const Curve& curve, const std::string& name, std::vector<Find
                                 "time of a word at " + text_of(worst.x) + " over that at " + text_of(first.x)));
 }
 
-/// The fewest groups that reach 95 % of the best bandwidth.
+/// The smallest number of work-groups that reaches 95 % of the best bandwidth.
 void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     if (curve.samples.size() < 3) return;
     const double best = least_seconds(curve);

@@ -1,4 +1,4 @@
-// address: pairs of kernels that differ in how the source writes an address, after an article of 2015.
+// address: pairs of kernels that differ only in how the source writes an address, after an article of 2015.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::address_family {
@@ -11,10 +11,10 @@ struct Shape {
     std::size_t step() const { return round_up(width, 64); }  // bytes from one row of the picture to the next
 };
 
-// The kernels index with 32-bit integers, as the article's do: bytes of every buffer below 2^31.
+// The kernels index with 32-bit integers, like the article's: every buffer has less than 2^31 bytes.
 constexpr std::uint64_t most_bytes = (1ull << 31) - 1;
 
-// Which variants have which axes.
+// Variants by their axes.
 const Texts pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
     loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"},
     locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
@@ -43,7 +43,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 SharedBytes random_words(const Request& request, std::size_t count) {
     return *kept(request, "address", std::tuple(count, request.seed), [&] {
         return random_values<std::int32_t>(count, request.seed, [](std::uint32_t w) {
-            return static_cast<std::int32_t>(w >> 2);  // neither one added to it nor two of them overflow
+            return static_cast<std::int32_t>(w >> 2);  // adding one, or adding two of them, does not overflow
         });
     });
 }

@@ -1,14 +1,14 @@
-// atomic: rate of additions to shared counters over the number of counters, and the latency of one.
+// atomic: rate of additions to shared counters by the number of counters, and the latency of an addition.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::atomic_family {
 
 using namespace lib;
 
-/// Sums that `items` work-items leave in counters 0..mask after `trips` additions each.
+/// The sums in counters 0 .. counters - 1 after `items` work-items made `trips` additions each.
 std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std::int32_t trips) {
     std::vector<std::uint32_t> out(counters);
-    // Over `counters` trips every item visits each counter once; only the rest has to be walked.
+    // In `counters` trips every work-item visits each counter once. Only the remaining trips need a loop.
     const auto rounds = static_cast<std::uint32_t>(trips) / counters,
                rest = static_cast<std::uint32_t>(trips) % counters;
     std::uint32_t all = 0;
@@ -21,8 +21,8 @@ std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std
     return out;
 }
 
-/// Additions that atomic_chain leaves in its counters. A counter begins the second launch with what the first has left,
-/// so that the differences are no longer 0 and the way round is another: walked as the kernel's text says.
+/// The additions to each counter by atomic_chain. In the second launch a counter begins with the first launch's sum.
+/// The differences are then no longer 0, and the order of visits changes. So this loop follows the kernel's text.
 std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips, std::uint64_t launches) {
     std::vector<std::uint32_t> out(counters);
     for (std::uint64_t launch = 0; launch < launches; ++launch) {
@@ -61,7 +61,7 @@ Setup setup(const Request& request, Params& params) {
             return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) { return one[i % counters]; });
         };
     } else {
-        // Counters do not start at zero, so that a sum cannot be right by having been cleared.
+        // Counters do not start at zero, so that clearing them cannot give the right sums.
         const std::uint32_t key = mix64(request.seed);
         out.args = {InOut{"counter", share(std::vector<std::uint32_t>(counters, key))}, mask};
         if (variant == "chain") {
@@ -80,8 +80,8 @@ Setup setup(const Request& request, Params& params) {
     }
     out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
     out.chained = variant == "chain";
-    // A CPU's threads must all be awake for most of the time, or no two additions meet, and launches to many cores
-    // differ by more than a GPU's number of trips takes there. llvmpipe ends loops after 65535 trips.
+    // A CPU's threads must be awake most of the time; otherwise no two additions collide. Launches to many cores also
+    // vary by more than a GPU's number of trips takes on a CPU. llvmpipe ends loops after 65535 trips.
     if (variant == "chain")
         out.slope = device.is_gpu() ? slope(device, 512, 2560, 1) : slope(device, 12288, 61440, 1);
     else
@@ -92,8 +92,8 @@ Setup setup(const Request& request, Params& params) {
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     const auto &least = curve.samples.front(), &most = curve.samples.back();
     if (curve.variant == "chain") {
-        // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
-        // interval that others of the machine made wide does not widen it, as long as most are not.
+        // The distance of an address depends on the buffer's place, so one address does not represent others. Intervals
+        // that other load widened do not widen the result, if most are not.
         auto found =
             step_finding("latency", "atomic latency", least,
                          "dependent global additions of one work-item; from the nearest to the farthest address");

@@ -1,4 +1,4 @@
-// bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
+// bandwidth: reads, writes, the copy with which every other family is compared, and the cache levels in between.
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
 
@@ -12,34 +12,35 @@ constexpr std::uint32_t factor = 0x9E3779B1u;  // as in bandwidth.cl
 
 Words words_of(const SharedBytes& bytes) { return view<std::uint32_t>(bytes); }
 
-/// Sizes of one cell. For a stream: `bytes` of each buffer. For reread: of the region all groups walk round.
+/// Sizes of one cell. `bytes`: of each buffer of a stream, or of the region that all groups of reread go around.
 struct Shape {
     std::uint64_t bytes = 0, width = 16, count = 0;  ///< count: elements
     std::size_t items = 1, lanes = 1;
     std::uint64_t depth = 4;  ///< reread: loads per work-item and trip
-    bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
-    /// Words in front of the first element; elements from one that is moved to the next.
+    bool runs = false;        ///< a work-item has a contiguous run, as on CPUs
+    /// Words before the first element; distance of two moved elements, in elements.
     std::uint64_t offset = 0, spacing = 1;
 
     std::uint64_t words() const { return width / 4; }  ///< of an element
     bool apart() const { return offset > 0 || spacing > 1; }
     bool aligned() const { return offset % words() == 0; }
     std::uint64_t buffer_bytes() const { return 4 * offset + bytes; }
-    /// The element and its word that word `at` of a buffer belongs to; nothing for one that no access reaches.
+    /// The element that word `at` of a buffer belongs to, and the word's place in it; nullopt if no access reaches the
+    /// word.
     std::optional<std::pair<std::uint64_t, std::uint64_t>> element(std::uint64_t at) const {
         if (at < offset) return std::nullopt;
         const auto place = (at - offset) / words();
         if (place % spacing != 0 || place / spacing >= count) return std::nullopt;
         return std::pair{place / spacing, (at - offset) % words()};
     }
-    /// Where in a buffer the first word of an element is.
+    /// Position in a buffer of an element's first word.
     std::uint64_t at(std::uint64_t element) const { return offset + element * spacing * words(); }
 
-    // Of reread: on a CPU all loads of a group in one trip lie in one block, on a GPU each load has a block of its own.
+    // For reread: on a CPU, all loads of a group in one trip are in one block. On a GPU each load has its own block.
     std::uint64_t block_elements() const { return lanes * (runs ? depth : 1); }
     std::uint64_t blocks() const { return count / block_elements(); }
     std::uint64_t groups() const { return items / lanes; }
-    /// Distance in blocks from one block of a group to its next one.
+    /// Distance from one block of a group to its next, in blocks.
     std::uint64_t stride() const {
         std::uint64_t out = runs ? 1 : groups();
         while (std::gcd(out, blocks()) != 1) ++out;
@@ -48,8 +49,8 @@ struct Shape {
     std::uint64_t start(std::uint64_t group) const { return runs ? group * blocks() / groups() : group % blocks(); }
 };
 
-/// Bytes of one buffer when the axis says auto: source and destination together are four times the last-level cache,
-/// within what the device can allocate.
+/// Bytes of one buffer for auto: source and destination together are four times the last-level cache, as far as the
+/// device can allocate them.
 std::uint64_t automatic_bytes(const Device& device, const std::string& variant, std::uint64_t block) {
     if (variant == "reread") return std::max<std::uint64_t>(16 << 10, block);
     if (is_simulator(device)) return 64 << 10;
@@ -61,13 +62,13 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         throw Unsupported("a CPU keeps several lines in flight for each work-item; use bandwidth_copy");
     const bool reread = variant == "reread";
     Shape s;
-    // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.
+    // 16 bytes per work-item everywhere, except that a CPU's first level shows its width only to whole vectors.
     s.width = params.count("width", reread && device.is_cpu() ? 64 : 16);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
-    // One group of reread fills a unit: of two groups, one would find in the unit's cache what the other fetched.
+    // One group of reread fills a unit. With two groups, one would find in the unit's cache what the other fetched.
     if (reread && !s.runs && !is_simulator(device)) s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
-    // A block of reread: 4 KiB per work-item on a CPU, where loops cost more than loads in flight.
+    // A block of reread on a CPU: 4 KiB per work-item, because loops cost more than loads in flight.
     s.depth = s.runs ? 4096 / s.width : 4;
     const auto block = s.block_elements() * s.width;
     s.bytes = params.count("size", automatic_bytes(device, variant, block));
@@ -90,13 +91,13 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     // Four accesses per work-item keep enough bytes in flight; fewer work-items when the buffer is small.
     else
         s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
-    // The sums that a read stores are traffic too: 32 groups per unit keep them to a few per cent of a large buffer.
+    // The sums that a read stores are traffic, too. With 32 groups per unit they are a few per cent of a large buffer.
     if (variant == "read" && !s.runs)
         s.items = std::min<std::uint64_t>(s.items, device.compute_units * 32ull * s.lanes);
     return s;
 }
 
-/// Sum of the elements that each work-item of the read reads, word by word.
+/// Sums of the elements that each work-item of `read` reads, word by word.
 std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
     const auto words = s.width / 4, run = (s.count + s.items - 1) / s.items;
     std::vector<std::uint32_t> sums(s.items * words);
@@ -114,21 +115,21 @@ std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
     return sums;
 }
 
-/// Sum of the elements that each work-item of reread reads in `trips` trips, word by word.
+/// Sums of the elements that each work-item of reread reads in `trips` trips, word by word.
 std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t trips) {
     const std::uint64_t words = s.width / 4, blocks = s.blocks(), stride = s.stride(),
                         rows = s.block_elements() / s.lanes;
     const auto steps = static_cast<std::uint64_t>(trips) * (s.depth / rows);  // blocks that a group reads
-    std::vector<std::uint64_t> at_step(blocks), step_of(blocks);  // the way round from block 0, and its inverse
+    std::vector<std::uint64_t> at_step(blocks), step_of(blocks);              // the path from block 0, and its inverse
     for (std::uint64_t i = 0, block = 0; i < blocks; ++i, block = (block + stride) % blocks) {
         at_step[i] = block;
         step_of[block] = i;
     }
-    // A group's sum is so many whole rounds, and the blocks before its last step less those before its first. Block
-    // after block goes by once, all words of a row at a time: this is the slow part of a large region's verification.
+    // A group's sum consists of whole rounds, plus the blocks before its last step, minus those before its first step.
+    // The loop visits each block once, all words of a row at a time. This is the slow part of verifying a large region.
     const std::uint64_t row_words = s.lanes * words;
     std::vector<std::uint32_t> sums(s.groups() * row_words), before(row_words);
-    std::multimap<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> at;  // step -> group, times what came before
+    std::multimap<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> at;  // step -> group, factor of `before`
     for (std::uint64_t g = 0; g < s.groups(); ++g) {
         at.insert({step_of[s.start(g)], {g, ~0u}});
         at.insert({(step_of[s.start(g)] + steps) % blocks, {g, 1}});
@@ -147,15 +148,15 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
     return sums;
 }
 
-/// A word of an output that nobody may write.
+/// A word of an output that must stay unwritten.
 std::uint32_t untouched_word(const Buffers& buffers, std::uint64_t at) {
     std::array<std::byte, 4> out;
     for (unsigned k = 0; k < out.size(); ++k) out[k] = poison_byte(buffers.poison_seed, 4 * at + k);
     return std::bit_cast<std::uint32_t>(out);
 }
 
-/// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them
-/// untouched.
+/// The first word of `name` that differs from expected(element, index of the word). The words before and between
+/// elements must be unwritten.
 template <typename Expected>
 std::optional<std::string> difference_at(const Shape& s, const Buffers& buffers, const char* name, Expected expected) {
     return first_difference<std::uint32_t>(buffers, name, [&](std::size_t i) {
@@ -213,7 +214,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
                 value<std::uint32_t>("stride", s.stride()), trips()};
     out.defines = {concat("LANES=", s.lanes), concat("DEPTH=", s.depth)};
     const double bytes_per_trip = s.items * s.depth * s.width;
-    // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level
+    // All groups together go around the region at least once. What a launch does not visit would stay in a nearer level
     // from launch to launch.
     const auto least = s.runs ? std::max<std::uint64_t>(256, s.blocks() / s.groups()) : 64;
     out.slope = slope(request.device, least, least > 256 ? 3 * least : 5 * least, bytes_per_trip);
@@ -224,7 +225,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     };
 }
 
-/// Elements that the text loads and stores in one go of its loop.
+/// Elements that the text loads and stores per iteration of its loop.
 std::vector<Declared> declared(const std::string& variant, const Shape& s) {
     const double at_once = variant == "batch" || variant == "reread" || (variant == "read" && !s.runs) ? 4 : 1;
     const unsigned bits = 8 * s.width;
@@ -240,7 +241,7 @@ Setup setup(const Request& request, const Shape& s) {
         set_up_reread(request, s, out);
     else
         set_up_stream(request, s, out);
-    // Compilers take accesses apart that are not aligned, and gather those that are apart.
+    // Compilers split unaligned accesses, and gather spaced elements.
     if (!s.apart()) out.declared = declared(request.variant.name, s);
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
@@ -255,9 +256,9 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-// --- What its curves say ---------------------------------------------------------------------------------------------
+// --- Conclusions from the curves -------------------------------------------------------------------------------------
 
-/// Levels that reread found, or its one number.
+/// The levels in reread's curve, or its single rate.
 void conclude_levels(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     const std::string how = "all work-groups read one region, elements of " + curve.fixed.text("width") + " bytes";
     if (curve.samples.size() < 3) {
@@ -274,7 +275,8 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
         const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
         out.push_back({id + ".rate", name + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
                        how + "; holds to " + bytes_text(capacity.value)});
-        // The last level before memory is one for all units; the first is one for each, and is left by all at once.
+        // All units share the last level before memory, and the curve may leave it gradually. Each unit has its own
+        // first level, and all leave it at once.
         const bool gradual = i + 2 == found.levels.size() && i > 0 && capacity.high > 1.5 * capacity.low;
         if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value,
                                                                         found.levels[i + 1].value.value)
@@ -289,11 +291,11 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     }
 }
 
-/// What an axis of where the elements lie does to the rate: the least over its values, of the rate at the first, usual
-/// one.
+/// The effect of the elements' placement on the rate: the lowest rate over the axis's values, divided by the rate at
+/// the usual value.
 void conclude_places(const std::vector<Curve>& all, const std::string& axis, const std::string& other,
                      std::vector<Finding>& out) {
-    std::map<std::string, std::map<std::int64_t, const Curve::Sample*>> sweeps;  // by variant and what else is fixed
+    std::map<std::string, std::map<std::int64_t, const Curve::Sample*>> sweeps;  // by variant and other axes
     for (const auto& curve : all) {
         if (!curve.fixed.has(axis) || curve.samples.empty() || curve.fixed.integer(other) != (other == "stride"))
             continue;
@@ -319,15 +321,15 @@ void conclude_places(const std::vector<Curve>& all, const std::string& axis, con
     }
 }
 
-/// The rate of a stream, and how it was found.
+/// The rate of a stream, with its method.
 struct Streamed {
-    double bytes = 0;  ///< of the largest size
+    double bytes = 0;  ///< at the largest size
     Finding found{};
 };
 
-/// At the largest size; on a GPU by the difference to a smaller one that no cache holds either, where there is one:
-/// what a launch takes before its first byte and after its last is 5 to 20 % of a stream of 100 MiB on a fast GPU, and
-/// the same for both.
+/// The rate at the largest size. On a GPU, the difference to a smaller size that no cache holds either, if there is
+/// one. Reason: a launch takes time before its first byte and after its last, the same for both sizes. On a fast GPU it
+/// is 5 to 20 % of a stream of 100 MiB.
 Streamed streamed(const Curve& curve, const Device& device) {
     const auto& large = curve.samples.back();
     const auto size = [](const Curve::Sample& s) { return bytes_text(s.x); };
@@ -342,7 +344,7 @@ Streamed streamed(const Curve& curve, const Device& device) {
     });
     if (small == curve.samples.rend() || !(large.low > small->high)) return out;
     const double bytes = large.work.bytes - small->work.bytes, rate = bytes / (large.seconds - small->seconds);
-    constexpr double most = 1.25;  // what is more was no launch
+    constexpr double most = 1.25;  // a larger gain is not the launch's cost
     if (rate < out.found.value || rate > most * out.found.value) return out;
     out.found.value = rate;
     out.found.low = bytes / (large.high - small->low);
@@ -361,7 +363,7 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
     conclude_places(all, "stride", "offset", of_places);
     auto curves = all;
     std::erase_if(curves, is_apart);
-    // The yardstick alone, in front of another family's run, is no sweep to conclude from.
+    // The yardstick alone, run before another family, is no sweep.
     if (all.size() == 1 && all.front().variant == "copy" && all.front().samples.size() == 1) return out;
     double most = 0;
     for (const std::string variant : {"copy", "batch", "read", "write", "triad"}) {

@@ -1,17 +1,18 @@
-// banks: local-memory time over the stride between lanes, and the banks that explain it.
+// banks: local-memory time by the stride between lanes, and the banks that explain it.
 //
-// The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's
-// result into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
+// The usual probe multiplies by the stride inside the chain, so it also times the multiplier. Some probes feed one
+// stride's result into the next stride. Here the pattern is in a read-only table of starts, and the chain consists only
+// of loads.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::banks_family {
 
 using namespace lib;
 
-constexpr std::uint32_t words = 4096;  // strides to 64 of a 64-lane wave do not wrap
+constexpr std::uint32_t words = 4096;  // a 64-lane wave does not wrap up to stride 64
 constexpr std::uint32_t shift = 37;
 constexpr std::int32_t loads_per_trip = 16;
-// Of a work-item of `rate`: as many words apart, so that the conflicts are the same.
+// For a work-item of `rate`: chains so many words apart have the same conflicts.
 constexpr std::uint32_t chains = 4, apart = 64;
 
 std::uint32_t word_bytes(const std::string& variant, const Device& device) {
@@ -32,12 +33,12 @@ Setup setup(const Request& request, Params& params) {
             "is its latency");
     const auto bytes = word_bytes(request.variant.name, device);
     const bool rate = request.variant.name == "rate";
-    // Of one wave the latency is seen; a rate takes all that a unit holds.
+    // One wave shows the latency. A rate needs as many work-items as a unit holds.
     const auto lanes = rate && !is_simulator(device)
                            ? std::min<std::uint32_t>(1024, static_cast<std::uint32_t>(device.max_group_promised))
                            : std::min<std::uint32_t>(wave_width(device), static_cast<std::uint32_t>(device.max_group));
     const std::uint32_t groups = !rate ? 1 : is_simulator(device) ? 2 : device.compute_units * 2;
-    // The seed moves the whole pattern, by a multiple of 64 words: other data, the same conflicts.
+    // The seed moves the whole pattern by a multiple of 64 words: other data, the same conflicts.
     const auto start = starts(lanes, static_cast<std::uint32_t>(params.integer("stride")),
                               static_cast<std::uint32_t>(mix64(request.seed) % 64 * 64));
     Setup out;
@@ -48,7 +49,7 @@ Setup setup(const Request& request, Params& params) {
     out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     if (rate) {
         out.defines.push_back(concat("APART=", apart));
-        // A step is a byte; a trip has as many loads in its four chains.
+        // A step is a byte. A trip has as many loads as in `latency`, in four chains.
         out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes * groups;
         out.check = [=](const Buffers& buffers) {
             const auto moved = static_cast<std::uint64_t>(buffers.trips) * (loads_per_trip / chains) * shift;
@@ -70,8 +71,7 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-/// Bytes in a second at stride 1, where no lanes meet in a bank, and how many times as long the stride takes that is
-/// the worst.
+/// Bytes per second at stride 1, where no lanes share a bank, and the slowdown at the worst stride.
 void conclude_rate(const Curve& curve, std::vector<Finding>& out) {
     const auto* free = sample_at(curve, 1);
     if (!free) return;
@@ -95,7 +95,7 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
         for (auto& a : addresses) a *= bytes;
         cases.push_back({std::move(addresses), s.per_step});
     }
-    // Words of 8 bytes are served by half waves; lanes of a pass read 128 bytes together.
+    // Half waves access words of 8 bytes, because the lanes of a pass read 128 bytes together.
     const auto fit = fit_banks(cases, bytes == 4 ? 32 : 16);
     if (!fit) return;
     const auto how = concat("fit of base + cost * (ways - 1) over ", cases.size(), " strides, residual ",

@@ -1,4 +1,4 @@
-// barrier: time of a work-group barrier over the size of the group.
+// barrier: time of a work-group barrier by the size of the group.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::barrier_family {
@@ -35,12 +35,12 @@ Setup setup(const Request& request, Params& params) {
     out.args.push_back(value("c", c));
     out.args.push_back(trips());
     out.global = out.local = Extent(lanes);
-    // A CPU walks through the work-items at each barrier, so that the time follows their number.
+    // A CPU loops over the work-items at each barrier, so the time is proportional to their number.
     const std::int32_t low =
         device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
     out.slope = slope(device, low, 4 * low, passes_per_trip);
-    // A group that is no larger than a wave needs no barrier, and compilers that know its size leave it out. On a CPU
-    // barriers are the ends of loops over the work-items, whose memory the compiler may keep in registers.
+    // A group of up to one wave needs no barrier, and compilers that know its size omit it. On a CPU, barriers end
+    // loops over the work-items, and the compiler may keep their memory in registers.
     if (!device.is_cpu() && variant != "none" && lanes > 64)
         out.declared.push_back({Declared::What::barrier, passes_per_trip});
     if (!device.is_cpu() && variant == "exchange" && lanes > 1) {

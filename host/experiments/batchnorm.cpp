@@ -1,14 +1,14 @@
-// batchnorm: the tutorial's per-pixel forms and the per-channel layer, both verified; after section 2.14 of the Vega64
-// tutorial, whose per-pixel statistics are not the layer's and whose four-item variant skips a quarter of the data.
+// batchnorm: the tutorial's per-pixel forms and the per-channel layer, both verified. After section 2.14 of the Vega64
+// tutorial. Its per-pixel statistics are not the layer's, and its four-item variant skips a quarter of the data.
 #include <mutex>
 
 #include "experiments/lib/family.hpp"
 
-// What a batch normalisation must give, in double precision, and how far a float result may be from it.
+// The expected results of a batch normalization in double precision, and the error allowed for a float result.
 namespace cllab::model::batchnorm {
 
 inline constexpr double epsilon = 1e-5, momentum = 0.1;
-inline constexpr std::size_t planes_of_a_piece = 64;  ///< that one thread takes
+inline constexpr std::size_t planes_of_a_piece = 64;  ///< per thread at a time
 
 struct Shape {
     std::size_t images = 0, channels = 0, plane = 0;  ///< plane: rows times columns
@@ -17,7 +17,7 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// Mean and (biased) variance of each set of values that is normalised together.
+/// Mean and (biased) variance of each set of values that is normalized together.
 struct Statistics {
     std::vector<double> mean, variance;
 };
@@ -25,8 +25,8 @@ struct Statistics {
 struct Data {
     Shape shape;
     SharedBytes x, gamma, beta, running;  ///< floats: NCHW, C, C, 2 C (means, then variances)
-    /// Over all but the channel: C sets; or over the images alone: C * plane sets. Made when first asked for, as is x:
-    /// nobody needs either who only wants the code.
+    /// Statistics of C sets, over all but the channel, or of C * plane sets, over the images alone. Computed at the
+    /// first use, as is x, because reading the code needs neither.
     const Statistics& statistics(bool by_channel) const;
 
     struct Made {
@@ -36,13 +36,13 @@ struct Data {
     std::shared_ptr<Made> made = std::make_shared<Made>();
 };
 
-/// Two passes in double: sums of at most 2^53 ulps of float are exact enough for any float result.
+/// Two passes in double are exact enough for any float result.
 inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_channel) {
     const std::size_t sets = by_channel ? s.channels : s.pixels();
     const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
     Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
-    // Each set's values in the order of the images, whichever thread has the set: the sums do not depend on how many
-    // there are.
+    // One thread visits the values of a set in the order of the images, so the sums do not depend on the number of
+    // threads.
     const auto each = [&](std::size_t begin, std::size_t end, auto add) {
         for (std::size_t n = 0; n < s.images; ++n) {
             const float* image = x.data() + n * s.pixels();
@@ -91,7 +91,7 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
             lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f)};
 }
 
-/// First difference of one float from `expected` by more than `allowed`, in words.
+/// The difference of a float from `expected` in words, if it exceeds `allowed`; else nullopt.
 inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
                                       double allowed) {
     if (errors && errors->tolerates(found, static_cast<float>(expected))) return std::nullopt;
@@ -100,8 +100,8 @@ inline std::optional<std::string> off(Errors* errors, const char* buffer, std::s
 }
 
 /// Checks y, means, scales (1 / sqrt(variance + epsilon)) and, by channel, the running statistics. A mean may be off by
-/// 1e-5 of its set's size, which is what float sums of some hundred thousand values in any order stay below; the rest
-/// follows from that by the derivatives of the formulas.
+/// 1e-5 of its set's size. Float sums of some hundred thousand values in any order stay below that. The other limits
+/// follow from it by the derivatives of the formulas.
 inline std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
     const auto& s = d.shape;
     const auto& set = d.statistics(by_channel);
@@ -121,7 +121,7 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
     if (by_channel) {
         const auto running = buffers.as<float>("running");
         const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
-        // What an average keeps of its first value after so many operations.
+        // Weight of the initial value in a running average after so many operations.
         const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
             const double old_mean = before[c], old_variance = before[s.channels + c],
@@ -169,12 +169,12 @@ using batchnorm::Shape;
 
 bool by_channel(const std::string& variant) { return variant.rfind("channel", 0) == 0; }
 
-/// What one cell is launched with.
+/// The sizes of one cell.
 struct Choice : Shape {
     std::size_t slices = 1;  ///< of channel_wide
 };
 
-/// The divisor d of `images` for which d * channels is nearest to `wanted`, by ratio: equal shares for all.
+/// The divisor d of `images` whose d * channels is nearest to `wanted`, by ratio, so that all shares are equal.
 std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t channels) {
     std::size_t best = 1;
     const auto distance = [&](std::size_t d) {
@@ -192,7 +192,7 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
     };
     const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
     const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
-    // Indices within an image and within a channel are 32-bit.
+    // Indices within an image and within a channel have 32 bits.
     const auto pixels = product("the number of values per image", {c, h, w}, (1ull << 31) - 1);
     const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
     if (by_channel(variant) && values < 2)
@@ -201,7 +201,7 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
     require_room(device, "x", product("the tensor's size in bytes", {n, pixels, 4}, 1ull << 40));
     Choice out{{n, c, h * w}};
     if (variant == "channel_wide") {
-        // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
+        // About four times the groups that fill the device, so that the last groups leave little of it idle.
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
         if (out.slices > out.images)
@@ -219,7 +219,7 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
         if (places == 0)
             throw Unsupported("a pixel takes ", parts, " work-items of one work-group; the device takes groups of ",
                               request.device.max_group);
-        // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
+        // More values would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
             throw Unsupported("a work-item would hold ", divide_up(s.images, parts),
                               " values in registers; at most 256 are possible");

@@ -1,18 +1,18 @@
-// cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second
-// load, and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector,
-// fetch and line show separately; a strided walk mixes them.
+// cacheline: pairs of loads at a distance. The time of a pair minus the time of a single miss is the time of the second
+// load. It jumps where the distance exceeds the bytes that the first load fetched. This needs no model of averages and
+// shows sector, fetch and line separately; a strided walk mixes them.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::cacheline_family {
 
 using namespace lib;
 
-constexpr std::uint64_t granule = 128;  // a home every 128 bytes, as in cacheline.cl
+constexpr std::uint64_t granule = 128;  // a pair every 128 bytes, as in cacheline.cl
 constexpr std::int32_t visits_per_trip = 8;
 
 struct Layout {
     std::uint64_t footprint = 0, distance = 0, offset = 0;
-    // The last pair's second word lies beyond the last home.
+    // The last pair's second word may be beyond the footprint.
     std::uint64_t bytes() const { return footprint + distance + granule; }
 };
 
@@ -41,8 +41,8 @@ Setup setup(const Request& request, const Layout& layout) {
     return out;
 }
 
-/// Of granules from the smallest on: a GPU fills sectors of a line, a CPU whole lines, and what comes along beyond one
-/// was prefetched.
+/// Names the granules in ascending order. A GPU fills sectors of a line, a CPU whole lines. Prefetchers fetch what is
+/// beyond a line.
 std::string name_of_granule(std::size_t i, std::size_t found, bool gpu) {
     if (!gpu) return i == 0 ? "line" : "fetch";
     return i + 1 == found ? "line" : i == 0 ? "sector" : "fetch";
@@ -71,7 +71,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                                : "in " + format_bytes(static_cast<std::uint64_t>(pairs.fixed.integer("footprint")));
         out.push_back(
             step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
-        // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
+        // If the intervals are narrow, use 4 % of a miss: that is still less than the difference between levels of
+        // memory.
         const auto found = granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         const double said = device.cacheline_bytes;
         if (found.empty())

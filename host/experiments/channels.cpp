@@ -1,7 +1,7 @@
-// channels: bandwidth of the second level and what lies behind it over the spacing of lines.
+// channels: bandwidth of the second level and the memory behind it by the spacing of lines.
 //
-// Masking the address to a window, as is often done, changes with the spacing how many times each address is written
-// and so how many writes merge. Here the set of lines has one size; only where they lie changes.
+// The usual probe masks the address to a window. With the spacing it then changes how often each address is written,
+// and so how many writes merge. Here the set of lines has a constant size, and only its placement changes.
 #include <atomic>
 
 #include "experiments/lib/family.hpp"
@@ -10,7 +10,7 @@ namespace cllab::model::channels_family {
 
 using namespace lib;
 
-constexpr std::uint32_t line_words = 4, pass_step = 1021, factor = 0x9E3779B1u;  // as in channels.cl; words of 16 bytes
+constexpr std::uint32_t line_words = 4, pass_step = 1021, factor = 0x9E3779B1u;  // as in channels.cl; 16-byte words
 
 struct Layout {
     std::uint32_t lines = 0, spacing_words = 0, items = 0, group = 1;
@@ -18,7 +18,7 @@ struct Layout {
         return static_cast<std::uint32_t>((item / line_words + static_cast<std::uint64_t>(pass) * pass_step) % lines);
     }
     std::size_t bytes() const { return static_cast<std::size_t>(lines) * spacing_words * 16; }
-    /// Items are shared out among threads.
+    /// Several threads share the work-items.
     template <typename Visit>
     void each(std::int32_t passes, Visit visit) const {
         in_parallel(items, 1024, [&](std::size_t begin, std::size_t end) {

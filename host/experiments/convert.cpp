@@ -6,9 +6,9 @@ namespace cllab::model::convert_family {
 
 using namespace lib;
 
-constexpr std::size_t period = 256;  // work-items further on have the arguments of earlier ones
+constexpr std::size_t period = 256;  // work-items repeat the arguments with this period
 
-/// Of a word to a word, as the kernel has it.
+/// From a word to a word, as in the kernel.
 struct Conversion {
     const char* name;
     std::uint32_t (*argument)(std::uint32_t random);
@@ -16,7 +16,7 @@ struct Conversion {
 };
 
 std::uint32_t any(std::uint32_t random) { return random; }
-/// Of either sign, from 2^-14 to 2^15: as a half neither denormal nor infinite.
+/// Of either sign, from 2^-14 to 2^15: neither denormal nor infinite as a half.
 std::uint32_t some_float(std::uint32_t random) {
     return (random & 0x807FFFFF) | (113 + (random >> 23 & 255) % 29) << 23;
 }
@@ -70,14 +70,14 @@ Setup setup(const Request& request, Params& params) {
         });
     };
     launch_groups(out, groups, items);
-    // A CPU's launches differ by more than so few conversions take.
+    // Use more conversions on a CPU, because its launches vary by more than so few take.
     const int low = (rate ? 64 : 128) * (device.is_cpu() ? 8 : 1);
     out.slope = slope(device, low, 3 * low, static_cast<double>(16 * (rate ? items * groups : 1)));
     out.slope->may_be_free = conversion.name == std::string("none");
     out.chained = !rate;
     out.work.steps = 1;
     out.defines = {concat("F_", conversion.name)};
-    // NVIDIA's language has conversions by instruction only, and Oclgrind 21.10 stops at a half.
+    // NVIDIA's language has these conversions only as instructions, and Oclgrind 21.10 stops at half values.
     if (device.fp16 && device.implementation != Implementation::nvidia && !is_simulator(device)) {
         out.defines.push_back("HALF");
         out.extensions = {"cl_khr_fp16"};

@@ -1,5 +1,5 @@
-// dequant: y = W x with weights of four bits in blocks that share a scale: what the widths of loads and dot products of
-// bytes gain where only the weights must be read.
+// dequant: y = W x with 4-bit weights in blocks that share a scale. It shows the gain from wide loads and from dot
+// products of bytes where only the weights must be read.
 #include "core/half.hpp"
 #include "experiments/lib/family.hpp"
 
@@ -31,12 +31,12 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     return s;
 }
 
-/// Weights and factors that are whole numbers and scales that are powers of two: every sum is exact in whatever order.
+/// Weights and factors are integers, and scales are powers of two. So every sum is exact in any order.
 struct Problem {
     std::vector<std::uint8_t> weights;  ///< 0 to 15, row by row
-    std::vector<float> scales;          ///< of each block of W
+    std::vector<float> scales;          ///< one per block of W
     std::vector<std::int8_t> x;         ///< factors, -2 to 2 ...
-    std::vector<float> x_scales;        ///< ... by one of these a block
+    std::vector<float> x_scales;        ///< ... times one of these per block
 
     float factor(std::size_t i) const { return static_cast<float>(x[i]) * x_scales[i / block]; }
 };
@@ -60,7 +60,7 @@ Problem random_problem(const Shape& s, std::uint64_t seed) {
     return out;
 }
 
-/// The blocks of W as a variant reads them: one behind the other, or all scales first and then, aligned, all weights.
+/// The blocks of W in a variant's layout: one after the other, or all scales first and then all weights, aligned.
 SharedBytes weights_of(const std::shared_ptr<const Problem>& in, const Shape& s, bool apart) {
     const auto words = round_up(2 * s.blocks(), 16);
     const auto bytes = apart ? words + 16 * s.blocks() : s.blocks() * block_bytes;
@@ -77,7 +77,7 @@ SharedBytes weights_of(const std::shared_ptr<const Problem>& in, const Shape& s,
     });
 }
 
-/// A block's scale, and the sum of its values times that.
+/// For each block of x: its scale, and the sum of its values times the scale.
 std::vector<float> scales_and_sums(const Problem& in) {
     std::vector<float> out;
     for (std::size_t b = 0; b < in.x_scales.size(); ++b) {

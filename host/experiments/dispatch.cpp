@@ -1,7 +1,6 @@
-// dispatch: how many work-groups, waves and work-items a device starts in a second. The usual reading of such a sweep,
-// "the group should be a multiple of 256", takes the corner of two rates for a rule: groups start at one rate, waves at
-// another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
-// fitted.
+// dispatch: work-groups, waves and work-items that a device starts per second. Such a sweep is usually read as a rule,
+// "the group should be a multiple of 256". That is only the corner of two rates: groups start at one rate, waves at
+// another. min(groups * B, waves * B / ceil(B / W)) reproduces every published row, so the two rates and W are fitted.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::dispatch_family {
@@ -31,7 +30,8 @@ Setup setup(const Request& request, Params& params) {
             throw Unsupported("a work-group's side of ", group.size[d], " exceeds the device's ", device.max_items[d],
                               " in dimension ", d);
     }
-    // About a millisecond at 0.25 groups and 1 wave a clock; groups of a few items are started one by one anyway.
+    // About a millisecond at 0.25 groups and 1 wave per clock. Groups of a few work-items are started one by one
+    // anyway.
     std::size_t groups = device.is_gpu() ? std::size_t{1} << 20 : std::size_t{1} << 16;
     groups = groups / std::max<std::size_t>(1, items / 64) * params.count("times");
     if (is_simulator(device)) groups = 16;
@@ -56,8 +56,8 @@ Setup setup(const Request& request, Params& params) {
 
 double items_of(const std::string& variant, double side) { return std::pow(side, dimensions(variant)); }
 
-/// Where groups stay resident for a time, large groups are limited by how many fit: rate = units * floor(M / B) * B /
-/// life. Looks for the M of least spread of `life` among the points that the two rates leave unexplained.
+/// If groups stay resident for some time, large groups are limited by how many fit: rate = units * floor(M / B) * B /
+/// life. Finds the M with the smallest spread of `life` among the points that the two rates do not explain.
 void conclude_residency(const std::vector<double>& sizes, const std::vector<double>& rates, const Dispatch& fit,
                         const Device& device, std::vector<Finding>& out) {
     std::vector<double> left_sizes, left_rates;
@@ -87,7 +87,8 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
                                  " s, spread " + percent(best_spread)));
 }
 
-/// Of a CPU's groups, from the fewest to the most: whatever their number, a launch takes a time of its own as well.
+/// For a CPU: time per group, from the smallest to the largest number of groups. The slope excludes the launch's own
+/// cost.
 Finding time_of_group(const std::map<double, const Curve::Sample*>& by_number) {
     const auto& [few, a] = *by_number.begin();
     const auto& [many, b] = *by_number.rbegin();
@@ -101,9 +102,9 @@ Finding time_of_group(const std::map<double, const Curve::Sample*>& by_number) {
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     std::vector<double> sizes, rates;
-    std::map<double, const Curve::Sample*> single;  // of groups of one work-item, by the number of groups
+    std::map<double, const Curve::Sample*> single;  // groups of one work-item, by their number
     for (const auto& curve : curves) {
-        if (curve.variant == "box") continue;  // shown for itself: the rates are fitted over the other shapes
+        if (curve.variant == "box") continue;  // shown separately; the other shapes give the rates
         for (const auto& sample : curve.samples) {
             if (sample.per_step <= 0) continue;
             sizes.push_back(items_of(curve.variant, sample.x));
@@ -112,7 +113,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         }
     }
     if (device.is_cpu()) {
-        // The loop over work-items is the compiler's, so only the group has a cost of its own.
+        // The compiler makes the loop over work-items, so only the group has a cost of its own.
         if (!single.empty()) out.push_back(time_of_group(single));
         const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
         for (const auto& [id, name] :
@@ -122,7 +123,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     auto fit = fit_dispatch(sizes, rates);
     if (!fit || fit->residual > 0.03) {
-        // Residency may limit the large groups: the two rates are then those of the small ones.
+        // If residency limits the large groups, the small groups give the two rates.
         std::vector<double> small_sizes, small_rates;
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (sizes[i] <= 384) small_sizes.push_back(sizes[i]), small_rates.push_back(rates[i]);

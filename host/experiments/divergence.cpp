@@ -1,5 +1,5 @@
-// divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
-// the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
+// divergence: the SIMT width and the cost of divergent ways. A branch that changes every `grain` work-items doubles the
+// time while a wave contains both ways. It costs nothing once the grain is a wave: the knee is the width.
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/family.hpp"
 
@@ -33,10 +33,10 @@ Size size_of(const Device& device, const std::string& variant, Params& params) {
     return s;
 }
 
-/// What work-item i leaves, for one trip count.
+/// The output of work-item i for one trip count.
 using Expected = std::function<float(std::size_t i)>;
 
-/// `expected_for(trips)` is called once a check, and what it returns from several threads.
+/// `expected_for(trips)` is called once per check; several threads call its result.
 Check check_of(std::function<Expected(std::int32_t trips)> expected_for) {
     return [expected_for = std::move(expected_for)](const Buffers& buffers) {
         return first_difference<float>(buffers, "out", expected_for(buffers.trips));
@@ -53,7 +53,7 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
     out.defines = {concat("PATHS=", s.ways)};
     out.declared = {{Declared::What::multiply_add, static_cast<double>(s.ways) * links_per_trip, 32}};
     out.check = check_of([=](std::int32_t trips) -> Expected {
-        std::vector<float> ends;  // of all (way, start) pairs: work-items share them
+        std::vector<float> ends;  // by way and start; work-items share them
         for (std::size_t way = 0; way < s.ways; ++way)
             for (const float x : starts)
                 ends.push_back(run_chain(x, -1.9f + static_cast<float>(way) * 0.00390625f, trips * links_per_trip));
@@ -64,11 +64,11 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     const float t0 = -1.9f, t1 = -1.7f;
     out.args.insert(out.args.end(), {value("t0", t0), value("t1", t1), trips()});
-    // Of the two loops of `branch` a compiler may make one: that is `select`.
+    // A compiler may merge the two loops of `branch`, which gives `select`.
     out.declared = {{Declared::What::multiply_add, links_per_trip, 32}};
     const bool swaps = request.variant.name != "plain";
     out.check = check_of([=](std::int32_t trips) -> Expected {
-        std::array<std::array<float, 2>, 4> ends;  // by start, and by whether the two values are exchanged
+        std::array<std::array<float, 2>, 4> ends;  // by start, and by whether the values are swapped
         for (std::size_t start = 0; start < ends.size(); ++start)
             for (const bool odd : {false, true}) {
                 float x = starts[start];
@@ -80,7 +80,7 @@ void fill_swap(Setup& out, const Request& request, const Size& s, const std::vec
     });
 }
 
-/// The vectoriser's two kernels: no slope, because the straight one has no loop to lengthen.
+/// The two kernels for the vectorizer. There is no slope, because the straight kernel has no loop to lengthen.
 void fill_straight(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     const float c = chain_constant;
     out.args.push_back(value("c", c));
@@ -93,7 +93,7 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
     out.check = check_of([=](std::int32_t) -> Expected { return [=](std::size_t i) { return ends[i % 4]; }; });
 }
 
-/// Every way stores the number of its work-item: no chain, no slope.
+/// Every way stores its work-item's number: no chain, no slope.
 Setup stores(const Request& request, const Size& s) {
     const std::size_t total = std::bit_ceil(s.items * by_scale<std::size_t>(request.device, 4, 1 << 12, 1 << 16));
     Setup out;
@@ -135,7 +135,7 @@ void conclude_width(const Curve& curve, std::vector<Finding>& out) {
                              "the time does not depend on the grain of the branch: no SIMT width"));
         return;
     }
-    // Up to the knee a wave still holds both ways; the next grain tried is the first that fills it.
+    // Up to the knee a wave contains both ways. The next grain of the sweep is the first one that fills a wave.
     out.push_back({"width." + fill, "SIMT width" + where, "work-item", step->position.high, step->position.value,
                    step->position.high,
                    "first grain of a two-way branch that costs nothing; below it the time is " +
@@ -154,7 +154,7 @@ void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     }
 }
 
-/// `name`: the best time of `above` over the best of `below`.
+/// `name`: the ratio of the best time of `above` to the best time of `below`.
 void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, const std::string& below,
                     const std::string& id, const std::string& name, const std::string& how, std::vector<Finding>& out) {
     const auto best = [&](const std::string& variant) {

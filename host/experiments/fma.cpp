@@ -1,5 +1,5 @@
-// fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
-// its latency) and the number of compute units (by a staircase over saturating work-groups).
+// fma: latency, throughput, loop and fetch cost of the fused multiply-add. Its latency also shows the clock, and a
+// staircase over saturating work-groups shows the number of compute units.
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/family.hpp"
 #include "model/work.hpp"
@@ -12,7 +12,7 @@ using namespace lib;
 struct Shape {
     std::string type;
     std::size_t width = 1, ilp = 1, unroll = 1, ahead = 0, items = 1, groups = 1;
-    std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
+    std::int64_t steps = 0;  ///< approximate links of each chain in the shorter run
 };
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
@@ -22,8 +22,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     s.type = params.text("type");
     s.width = params.count("width");
 
-    // Four chains fill a GPU, which has waves beside them, and a CPU at 16 elements (eight 32-byte vectors); where a
-    // CPU's vectors are wider, ilp=8 shows it.
+    // Four chains fill a GPU, which also has other waves, and a CPU at 16 elements (eight 32-byte vectors). Wider
+    // vectors of a CPU show at ilp=8.
     const std::size_t chains = variant == "latency" ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
     s.ilp = params.count("ilp", chains);
     if (variant == "code")
@@ -42,14 +42,14 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const double one_group = std::round(1e8 / device.compute_units) / 1e6;
     s.groups = groups_for(params.real("load", variant == "peak" ? (gpu ? 800 : 400) : one_group), device);
 
-    // Links of each chain, so that a run takes some 50 us to 1 ms on anything from one core to a large GPU.
+    // Links of each chain, so that a run takes about 50 us to 1 ms on anything from one core to a large GPU.
     s.steps = 32768;
     if (variant == "peak") s.steps = 4096;
     if (variant == "ilp")
         s.steps = std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(s.items * s.ilp), 4096, 32768);
-    if (variant == "units") s.steps = gpu ? 4096 : 131072;  // a CPU's threads must wake up in much less than a step
+    if (variant == "units") s.steps = gpu ? 4096 : 131072;  // a CPU's threads must wake up in far less than a step
     if (s.type == "ushort")
-        s.steps = std::min<std::int64_t>(s.steps, 16384);  // after 65536 the chain is where it began
+        s.steps = std::min<std::int64_t>(s.steps, 16384);  // after 65536 steps the chain repeats its values
     return s;
 }
 
@@ -73,7 +73,7 @@ Setup setup_clock(const Request& request) {
     Setup out;
     constexpr std::int32_t most = 1 << 24;
     out.defines = {"LAB_CLOCK"};
-    // cl_khr_kernel_clock begins with OpenCL C 2; NVIDIA's and AMD's counters need no extension.
+    // cl_khr_kernel_clock requires OpenCL C 2; NVIDIA's and AMD's counters need no extension.
     const auto implementation = request.device.implementation;
     if (implementation != Implementation::nvidia && implementation != Implementation::amd) {
         out.defines.push_back("-cl-std=CL3.0");
@@ -82,7 +82,7 @@ Setup setup_clock(const Request& request) {
     out.args = {Output{"out", 8}, value("most", most), trips()};
     out.global = out.local = Extent(1);
     out.slope = slope(request.device, 64, 3 * 64, 1024);
-    // Whoever waits may lose its core for a while: a second is no fault of the counter.
+    // A waiting thread may lose its core for a while, so a much larger count is no fault of the counter.
     constexpr std::uint64_t second = std::uint64_t{1} << 32;
     out.check = [](const Buffers& buffers) -> std::optional<std::string> {
         const auto waited = buffers.as<std::uint64_t>("out")[0];
@@ -93,7 +93,7 @@ Setup setup_clock(const Request& request) {
     return out;
 }
 
-/// Half arithmetic that the language does not have (NVIDIA's has no cl_khr_fp16), but the device has for pairs.
+/// Whether half arithmetic uses pairs, which the device has although its language lacks cl_khr_fp16 (NVIDIA).
 bool in_pairs(const Device& device, const Shape& s) {
     return s.type == "half" && !device.fp16 && device.compute_capability >= 53;
 }

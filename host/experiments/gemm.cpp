@@ -1,5 +1,5 @@
-// gemm: C += A B from one element per work-item to double-buffered register tiles. The register-reuse lesson is from
-// Citadel's study of Turing (2019), where the order of the multiply-adds was worth 12 %.
+// gemm: C += A B from one element per work-item to double-buffered register tiles. The reuse of registers follows
+// Citadel's study of Turing (2019), where the order of the multiply-adds gained 12 %.
 #include "experiments/lib/gemm.hpp"
 
 #include "experiments/lib/family.hpp"
@@ -8,13 +8,13 @@ namespace cllab::model::gemm_family {
 
 using namespace lib;
 
-// --- How variants with tiles in registers cut C: what cl/include/gemm.h takes as macros.
+// --- How variants with register tiles divide C: the macros of cl/include/gemm.h.
 
-/// Rows and columns of a work-group, columns of a work-item (of 8 rows), and the teams of work-items that share the
-/// tile's k among them.
+/// m, n: rows and columns of a work-group. item_n: columns of a work-item, which has 8 rows. slices: teams of
+/// work-items that share the tile's k.
 struct Tiles {
     std::size_t m = 128, n = 128, item_n = 8, slices = 1;
-    bool stream = false;  ///< the work-groups are those that are resident at once, and share all tiles' k
+    bool stream = false;  ///< only the resident work-groups run, and share all tiles' k
 
     std::size_t group() const { return m * n / 8 / item_n * slices; }
     std::string name() const { return concat(m, "x", n); }
@@ -23,10 +23,10 @@ struct Tiles {
 struct Sizes {
     std::size_t m = 0, n = 0, k = 0, tile_k = 0, pad = 0;
     Tiles tiles{};
-    bool packed = false;  ///< the tiles are read from copies of A and B
+    bool packed = false;  ///< tiles come from copies of A and B
 
     bool aligned() const { return n % 4 == 0 && k % 4 == 0; }
-    // As whole tiles cover them.
+    // The sizes covered by whole tiles.
     std::size_t whole_m() const { return round_up(m, tiles.m); }
     std::size_t whole_n() const { return round_up(n, tiles.n); }
     std::size_t whole_k() const { return round_up(k, tile_k * tiles.slices); }
@@ -36,32 +36,32 @@ struct Sizes {
 
 constexpr Tiles streamed{128, 128};
 
-constexpr std::size_t registers = 65536;  ///< of a compute unit of NVIDIA's
+constexpr std::size_t registers = 65536;  ///< per compute unit of NVIDIA's GPUs
 
 std::size_t units(const Device& device) { return std::max(1u, device.compute_units); }
 
-/// Work-groups of a stream: as many as are resident, at 128 registers a work-item, and with 128 sums a work-item one of
-/// 256 per compute unit; no more than there are steps of k.
+/// Work-groups of a stream: as many as are resident at 128 registers per work-item. With 128 sums per work-item, it is
+/// one group of 256 per compute unit. At most as many as there are steps of k.
 std::size_t stream_groups(const Sizes& sizes, const Tiles& tiles, const Device& device) {
     const auto resident = tiles.item_n > 8 ? 1 : std::max<std::size_t>(1, registers / 128 / tiles.group());
     return std::min(units(device) * resident, sizes.tiles_of_c(tiles) * divide_up(sizes.k, sizes.tile_k));
 }
 
-/// The part of C in what the compute units could make while the busiest one does its tiles: the rest is idle, or past
-/// C's edges.
+/// The share of C in what the compute units could compute while the busiest one does its tiles. The rest is idle, or
+/// beyond C's edges.
 double useful(const Sizes& sizes, const Tiles& tiles, const Device& device) {
     return static_cast<double>(sizes.m * sizes.n) /
            static_cast<double>(round_up(sizes.tiles_of_c(tiles), units(device)) * tiles.m * tiles.n);
 }
 
-/// The largest tiles that leave little of the device unused, because they do more multiply-adds per value read. Where
-/// none do, a stream, which leaves nothing idle but adds to C atomically: it beats half tiles unless these leave next
-/// to nothing unused, and pays where each unit has two steps of k and more. Else the smallest. It is no best choice
-/// everywhere: of six on an H100 another took 13 % less at 700 and 6 % less at 5000. `cllab tune gemm_pipelined` tries
-/// them all.
+/// The largest tiles that leave little of the device unused, because they do more multiply-adds per value read. If
+/// there are none, a stream, which leaves nothing idle but adds to C atomically. A stream beats half tiles unless these
+/// leave almost nothing unused, and pays if each unit has at least two steps of k. Otherwise the smallest tiles. This
+/// is not always the best choice: of six on an H100, another one took 13 % less at 700 and 6 % less at 5000. `cllab
+/// tune gemm_pipelined` tries all of them.
 Tiles usual_tiles(const Sizes& sizes, const Device& device, bool may_stream) {
-    // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than
-    // smaller tiles do.
+    // 128 sums per work-item, which not every register file holds. Written one float at a time, they take longer to
+    // reach C than smaller tiles do.
     const bool large = device.implementation == Implementation::nvidia && sizes.aligned();
     for (const auto& [tiles, least] :
          {std::pair{Tiles{256, 128, 16}, large ? 0.9 : 2}, {Tiles{128, 128}, 0.9}, {Tiles{64, 128}, 0.95}})
@@ -72,30 +72,30 @@ Tiles usual_tiles(const Sizes& sizes, const Device& device, bool may_stream) {
     return {64, 64};
 }
 
-/// Teams that make a group of 256 work-items, eight warps, of it: with fewer a unit waits for local memory. The tiles
-/// in local memory grow with them, and stay within 48 KiB.
+/// Teams that make a group of 256 work-items, eight warps; with fewer, a unit waits for local memory. The tiles in
+/// local memory grow with the teams, and stay within 48 KiB.
 std::size_t usual_slices(const Sizes& sizes, const Tiles& tiles, const Device& device) {
     const auto group = std::min<std::size_t>(256, device.max_group_promised);
     return std::clamp<std::size_t>(std::min(group / tiles.group(), 32 / sizes.tile_k), 1, 4);
 }
 
-/// Copies A and B to where whole tiles fill them, and has the copies multiplied.
+/// Copies A and B to buffers of whole tiles, and multiplies the copies.
 void add_packing(Setup& out, const Sizes& sizes) {
     const auto m = sizes.whole_m(), n = sizes.whole_n(), k = sizes.whole_k();
     out.args.emplace_back(Scratch{"packed_a", m * k * sizeof(float), k * sizeof(float)});
     out.args.emplace_back(Scratch{"packed_b", k * n * sizeof(float), n * sizeof(float)});
     for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}})
         out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
-    constexpr std::size_t rows_of_item = 8;  // PACK of the kernel
+    constexpr std::size_t rows_of_item = 8;  // PACK in the kernel
     const Extent all(round_up(std::max(k, n), 32), round_up(divide_up(std::max(m, k), rows_of_item), 8), 2);
     out.steps = {launch("pack", "gemm_pack", all, Extent(32, 8, 1), {"a", "b", "packed_a", "packed_b", "m", "n", "k"}),
                  launch("multiply", "", out.global, out.local,
                         {"packed_a", "packed_b", "c", "m", "n", "whole_k", "whole_m", "whole_n"})};
 }
 
-/// Whether to keep the compiler to 128 registers a work-item. Left alone, ptxas takes 129 to 146, and one group fewer
-/// is resident: where there are so many groups, they end in bunches, and a unit that takes a bunch more is the last by
-/// far (1500 cubed on an H200: 233 us without the limit, 195 with it). Small tiles of copies begin one after the other,
+/// Whether to limit the compiler to 128 registers per work-item. Otherwise ptxas takes 129 to 146, and one group fewer
+/// is resident. With very many groups, the groups then end in bunches, and a unit with one bunch more ends far later
+/// (1500 cubed on an H200: 233 us without the limit, 195 us with it). Small tiles of copies begin one after the other,
 /// and the limit costs 5 %.
 bool limits_registers(const Sizes& sizes, const Device& device) {
     const auto& tiles = sizes.tiles;
@@ -119,10 +119,10 @@ void require_possible(const Tiles& tiles, const Device& device) {
                           device.max_group_promised);
 }
 
-/// Reads the axes that only `pipelined` has. Throws Unsupported for tiles that the device cannot hold.
+/// Reads the axes of `pipelined`. Throws Unsupported for tiles that the device cannot hold.
 void choose_tiles(Sizes& sizes, const Device& device, Params& params) {
-    // In smaller matrices the copies and one more launch save nothing (`cllab run gemm_pipelined --axis m=129,193
-    // --axis pack=0,1`; on an H200 they cost 2 % at 129 and save 12 % at 193).
+    // For smaller matrices, the copies and their launch gain nothing (`cllab run gemm_pipelined --axis m=129,193 --axis
+    // pack=0,1`; on an H200 they cost 2 % at 129 and save 12 % at 193).
     constexpr std::size_t least_packed = 192;
     const bool packs = !sizes.aligned() && std::min({sizes.m, sizes.n, sizes.k}) >= least_packed;
     sizes.packed = params.text("pack", packs ? "1" : "0") == "1";
@@ -149,7 +149,7 @@ void choose_tiles(Sizes& sizes, const Device& device, Params& params) {
     }
 }
 
-/// A work-group for each tile of C, and the macros; of `pipelined` with copies and streams.
+/// One work-group per tile of C, and the macros. `pipelined` also has copies and streams.
 void launch_tiles(Setup& out, const Sizes& sizes, const Device& device, bool pipelined) {
     const auto& tiles = sizes.tiles;
     out.local = Extent(tiles.group(), 1);
@@ -166,7 +166,7 @@ void launch_tiles(Setup& out, const Sizes& sizes, const Device& device, bool pip
     if (tiles.stream) {
         out.global = Extent(stream_groups(sizes, tiles, device) * tiles.group(), 1);
         out.defines.emplace_back("GEMM_STREAM=1");
-        // sm_90 and PTX 8.1, which no clang up to 16 writes: not offline.
+        // Needs sm_90 and PTX 8.1, which no clang up to 16 writes, so not offline.
         if (sizes.aligned() && device.compute_capability >= 90 && !device.driver.starts_with("clang"))
             out.defines.emplace_back("GEMM_RED4=1");
     }
@@ -177,7 +177,7 @@ void launch_tiles(Setup& out, const Sizes& sizes, const Device& device, bool pip
 
 // --- The family.
 
-// Which variants have which axes.
+// Variants by their axes.
 const Texts with_tiles{"tile8", "buffered", "serpentine", "pipelined"}, with_gaps{"naive", "local"};
 
 Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
@@ -196,7 +196,7 @@ Sizes sizes_of(const Device& device, const std::string& variant, Params& params)
     return out;
 }
 
-/// The matrix that lies between the gaps, or what is wrong with one of these.
+/// Appends the matrix without the gaps to `out`. Returns the first gap that was written, in words, or nullopt.
 std::optional<std::string> without_gaps(std::span<const float> found, std::size_t columns, std::size_t pad,
                                         std::vector<float>& out) {
     for (std::size_t at = 0; at < found.size(); ++at) {
@@ -233,8 +233,8 @@ Setup setup(const Request& request, const Sizes& sizes) {
         out.global = Extent(round_up(n, 16), round_up(m, 16));
     } else if (variant == "vector") {
         out.local = Extent(1, 1);
-        // Four work-items a compute unit, for cores that are not equally free: over strips of columns as far as these
-        // go.
+        // Four work-items per compute unit, because not all cores are equally free. They divide the columns into strips
+        // first, then the rows.
         const std::size_t items = 4ull * device.compute_units, columns = std::min(divide_up(n, 16), items);
         out.global = Extent(columns, std::min(divide_up(items, columns), divide_up(m, 6)));
     } else {
@@ -253,10 +253,10 @@ Setup setup(const Request& request, const Sizes& sizes) {
     return out;
 }
 
-/// The deepest dip of the rate over the sizes of square matrices: rows a power of two apart fall on the same sets and
+/// The deepest dip of the rate over the sizes of square matrices. Rows a power of two apart share cache sets and
 /// channels.
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::map<std::string, std::map<double, const Curve::Sample*>> squares;  // by variant and what else is fixed
+    std::map<std::string, std::map<double, const Curve::Sample*>> squares;  // by variant and other axes
     for (const auto& curve : curves) {
         if (curve.samples.size() != 1) continue;
         const auto& sample = curve.samples.front();
@@ -281,7 +281,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             const double beside = std::min(std::max(rate(i - 1), rate(i - 2)), std::max(rate(i + 1), rate(i + 2)));
             if (rate(i) / beside < deepest) deepest = rate(i) / beside, at = i;
         }
-        // Whole tiles and half-empty ones make steps; a dip lies below both its sides, by more than its own interval.
+        // Full and half-empty tiles cause steps. A dip is below both sides, by more than its own interval.
         if (at == 0 || deepest > 0.9 || line[at].second->low < deepest * line[at].second->seconds) continue;
         out.push_back({"dip." + key, "deepest dip, " + key, "", deepest, deepest, deepest,
                        concat("rate at m = ", static_cast<std::int64_t>(line[at].first),

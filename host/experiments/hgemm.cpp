@@ -1,5 +1,5 @@
-// hgemm: C = A B with elements of 16 bits and float sums, or of 8 bits and int sums, from one element per work-item to
-// matrix units that are fed without a wait.
+// hgemm: C = A B with 16-bit elements and float sums, or 8-bit elements and int sums. The variants go from one element
+// per work-item to matrix units that never wait for data.
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/gemm.hpp"
 #include "experiments/lib/matrix.hpp"
@@ -21,7 +21,7 @@ struct Sizes {
     std::size_t stage_bytes() const { return element_bytes() * block_k * (block_m + block_n); }
 };
 
-/// Reads the axes of the variants with matrix units. Throws Unsupported where the device has none that they know.
+/// Reads the axes of the variants with matrix units. Throws Unsupported if the device lacks the units that they need.
 void choose_blocks(Sizes& s, const Device& device, const std::string& variant, Params& params) {
     const bool is_wgmma = variant == "wgmma";
     if (is_wgmma) {
@@ -68,7 +68,7 @@ Sizes sizes_of(const Device& device, const std::string& variant, Params& params)
     return s;
 }
 
-/// The same whole numbers, which each type holds exactly; `place(i)` of the floats is element i.
+/// The same integers in another type, which holds them exactly. Element i is the float at `place(i)`.
 template <typename Element, typename Place, typename Convert>
 SharedBytes converted(const SharedBytes& floats, Place place, Convert convert) {
     return filled<Element>(floats.size() / sizeof(float), [=](auto out) {
@@ -123,7 +123,7 @@ Setup setup(const Request& request, const Sizes& s) {
     return out;
 }
 
-/// 2 m n k follows from the three sizes m k, k n and m n.
+/// Computes 2 m n k from the three sizes m k, k n and m n.
 double integer_operations(const Setup& setup, double seconds) {
     if (!matrix::is_integer(setup)) return NAN;
     const auto bytes = [&](std::size_t at) { return static_cast<double>(std::get<Input>(setup.args[at]).data.size()); };

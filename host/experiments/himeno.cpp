@@ -1,6 +1,6 @@
-// himeno: the benchmark's sweep from "everything moves every iteration" to the bandwidth of the memory. The first seven
-// variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in their OpenCL
-// form; the rest is what that compiler could not do.
+// himeno: the benchmark's sweep, from "everything moves every iteration" to the bandwidth of the memory. The first
+// seven variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in OpenCL. The
+// other variants do what that compiler could not.
 #include "experiments/lib/himeno.hpp"
 
 #include <cstdio>
@@ -19,7 +19,7 @@ constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: 
 
 std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Problem& problem) {
     std::vector<std::string> coefficients;
-    std::map<SharedBytes, SharedBytes> laid_out;  // equal arrays share one buffer here too
+    std::map<SharedBytes, SharedBytes> laid_out;  // equal arrays share a buffer here, too
     const auto apart = [&](const SharedBytes& field) { return rows_apart(field, plan.grid.k, plan.row, plan.start); };
     const auto coefficient = [&](Array array) {
         const auto& field = problem.coefficient(array);
@@ -34,7 +34,8 @@ std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Probl
     const auto p = apart(problem.initial_p());
     const auto row_bytes = plan.row * sizeof(float);
     out.args.push_back(InOut{"p", p, row_bytes});
-    // A swap needs the boundary in both; the copy needs nothing there, so a poisoned q shows a kernel that reads it.
+    // A swap needs the boundary in both buffers. The copy needs nothing in q, so poison there reveals a kernel that
+    // reads it.
     if (plan.copy)
         out.args.push_back(Scratch{"q", plan.field_bytes(), row_bytes});
     else
@@ -100,7 +101,7 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
     return [plan, problem](const Buffers& buffers) -> std::optional<std::string> {
         const auto iterations = static_cast<unsigned>(buffers.operations) * plan.sweeps;
         const auto expected = problem->after(iterations);
-        // fma saves one rounding of about 2^-24 of s0 in each of ten places; the iteration is a contraction.
+        // In each of ten places, fma saves one rounding of about 2^-24 of s0. The iteration is a contraction.
         const double tolerance = plan.contract ? 1e-6 * iterations : 0;
         if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance,
                                        buffers.errors, plan.start))
@@ -145,7 +146,7 @@ std::string size_of(const Record& record) {
     return size ? *size : "";
 }
 
-/// The benchmark's own lines for one record.
+/// The benchmark's own output for one record.
 std::string block(const Record& record) {
     const auto grid = grid_of(size_of(record));
     const double rate = metric(record, "flops")->value;
@@ -163,11 +164,11 @@ std::string block(const Record& record) {
     return text;
 }
 
-/// What the benchmark prints, for the fastest record of each device and size.
+/// The benchmark's output for the fastest record of each device and size.
 std::string summary(const std::vector<const Record*>& records) {
     std::vector<const Record*> best;
     for (const auto* record : records) {
-        // Random data has no gosa that anyone could compare.
+        // gosa of random data cannot be compared with anything.
         if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") ||
             !metric(*record, "score"))
             continue;

@@ -1,5 +1,5 @@
-// integer: how many integer multiplications and divisions a device does in a second, by their width, and dot
-// products of bytes and of 16-bit integers, with their latency.
+// integer: integer multiplications and divisions per second by their width, and dot products of bytes and of 16-bit
+// integers, with their latency.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::integer_family {
@@ -13,7 +13,7 @@ struct Shape {
     std::size_t chains = 4, items = 1, groups = 1;
 
     std::size_t links() const { return rate ? 4 : 16; }  ///< of each chain in a trip
-    /// Work-items further on begin with the same values, so that the host has fewer to follow.
+    /// Work-items repeat their start values with this period, so that the host computes fewer chains.
     std::size_t period() const { return std::min<std::size_t>(256, items * groups); }
 };
 
@@ -31,7 +31,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     return out;
 }
 
-/// Products of four bytes, or of two 16-bit integers with signs, and their sum.
+/// The sum of the products of four bytes, or of two signed 16-bit integers.
 std::uint32_t products(bool of_bytes, std::uint32_t a, std::uint32_t b) {
     std::uint32_t sum = 0;
     if (of_bytes)
@@ -43,7 +43,7 @@ std::uint32_t products(bool of_bytes, std::uint32_t a, std::uint32_t b) {
     return sum;
 }
 
-/// What a chain that begins with `s` leaves after so many links, as the kernel does it.
+/// The result of a chain that begins with `s`, after `links` links, as in the kernel.
 template <typename T>
 T left_by(const std::string& variant, T s, T key, std::int64_t links) {
     const bool dot = is_dot(variant), of_bytes = variant.starts_with("dot"), multiply = variant == "multiply";
@@ -64,8 +64,8 @@ template <typename T>
 void fill(Setup& out, const Request& request, const Shape& shape) {
     const auto& variant = request.variant.name;
     Random random(request.seed);
-    // A divisor of five eighths of the bits leaves a quotient of three eighths. Odd: no sum of two products of 16-bit
-    // integers passes 2^31.
+    // A divisor of five eighths of the bits leaves a quotient of three eighths. Odd values keep the sum of two products
+    // of 16-bit integers below 2^31.
     const unsigned kept = variant == "divide" ? sizeof(T) * 5 : 8 * sizeof(T);
     std::vector<T> start(shape.chains * shape.period());
     for (auto& s : start)
@@ -87,7 +87,7 @@ Setup setup(const Request& request, const Shape& shape) {
     else
         fill<std::uint32_t>(out, request, shape);
     launch_groups(out, shape.groups, shape.items);
-    // A CPU's launches differ by more than so few operations take.
+    // Use more operations on a CPU, because its launches vary by more than so few take.
     const int low = (request.variant.name == "divide" ? 16 : 128) * (device.is_cpu() ? 16 : 1);
     out.slope =
         slope(device, low, 3 * low,

@@ -1,16 +1,16 @@
-// issue: the most instructions that the cores of a CPU take in a second, to hold against those that a kernel executes.
+// issue: the most instructions that a CPU's cores execute per second, for comparison with those of a kernel.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::issue_family {
 
 using namespace lib;
 
-constexpr std::size_t rounds = 16;  // of all chains between two branches
+constexpr std::size_t rounds = 16;  // of all chains per branch
 
 struct Shape {
     std::size_t chains = 1, kinds = 1, groups = 1;
 
-    [[nodiscard]] std::size_t instructions() const { return chains * kinds; }  ///< of one work-item in one round
+    [[nodiscard]] std::size_t instructions() const { return chains * kinds; }  ///< per work-item and round
 };
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
@@ -26,7 +26,7 @@ Setup setup(const Request& request, const Shape& s) {
     Setup out;
     out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, trips()};
     launch_groups(out, s.groups, 1);
-    // A tenth of a millisecond and more, which is more than launches to 16 cores differ by.
+    // At least a tenth of a millisecond, which is more than the variation of launches to 16 cores.
     out.slope = slope(request.device, 4096, 3 * 4096, rounds);
     out.defines = {concat("CHAINS=", s.chains)};
     out.work.steps = s.instructions() * s.groups;

@@ -1,8 +1,8 @@
-// latency: a pointer chase over footprints, so that each cache level shows as a plateau of the time per load.
+// latency: a pointer chase over footprints, in which each cache level appears as a plateau of the time per load.
 //
-// The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from
-// a fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a
-// cache. Here the order is random, one visit per line, and each launch continues where the last one stopped.
+// The usual chase strides through memory from a fixed start. Strides are prefetched and use the same pages. From a
+// fixed start, a chain shorter than the footprint only revisits the lines of the previous launch, so its "memory" is a
+// cache. Here the order is random with one visit per line, and each launch continues where the previous one stopped.
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
 
@@ -13,8 +13,8 @@ using namespace lib;
 constexpr std::int32_t loads_per_trip = 16;
 constexpr double smallest_first_level = 16 << 10;
 
-/// The word of each visit, in visiting order: one random word of every line. Lines in random order, all those of one
-/// page before the next page; pages in random order. `lines_per_page`: 0 when there are no pages.
+/// The word of each visit, in order: one random word per line. Lines are in random order, all lines of a page before
+/// the next page, and pages are in random order. `lines_per_page`: 0 for no pages.
 std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::size_t lines_per_page,
                                   std::uint64_t seed) {
     std::vector<std::uint32_t> slot;
@@ -34,8 +34,8 @@ std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_lin
 }
 
 Slope slope_of(const Device& device, std::uint64_t footprint, std::uint64_t count) {
-    // Small footprints are walked once before the difference begins: a first level may be empty at each launch, and a
-    // launch may meet another core. Larger ones stay in levels that outlast a launch.
+    // Small footprints are walked once before the difference begins. Reason: a first level may be empty at each launch,
+    // and a launch may run on another core. Larger footprints stay in levels that outlast a launch.
     const bool small = footprint <= 1 << 20;
     const std::int32_t pass = (count + loads_per_trip - 1) / loads_per_trip;
     const std::int32_t low = small ? std::max(64, pass) : 64;
@@ -43,10 +43,10 @@ Slope slope_of(const Device& device, std::uint64_t footprint, std::uint64_t coun
     return slope(device, low, low + measured, loads_per_trip);
 }
 
-/// What the chase goes through, resolved.
+/// The region of the chase, resolved.
 struct Region {
     std::uint64_t footprint = 0, line = 8;
-    std::uint64_t page = 0;  ///< bytes that the chase stays in until it has seen all of their lines; 0: no such
+    std::uint64_t page = 0;  ///< size of the pages whose lines are all visited before the next page; 0: no pages
     Pages pages = Pages::any;
 };
 
@@ -96,7 +96,7 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
     out.chained = true;
-    out.accumulates = true;  // the chase goes on from where it stands
+    out.accumulates = true;  // the chase continues from its last place
     out.check = chase.check();
     return out;
 }
@@ -118,7 +118,7 @@ Setup setup(const Request& request, const Region& region) {
     return out;
 }
 
-/// The curve of the variant in this order and these pages with the most points; nothing when there is none.
+/// The variant's curve with the most points in this order and with these pages; nullptr if there is none.
 const Curve* chase(const std::vector<Curve>& curves, const std::string& variant, const std::string& order,
                    const std::string& pages) {
     const Curve* best = nullptr;
@@ -133,8 +133,8 @@ const Curve* chase(const std::vector<Curve>& curves, const std::string& variant,
     return best;
 }
 
-/// What loads to other pages take more, on a CPU only where it can be the TLB: not within one page, and not from where
-/// the first level ends, since prefetchers follow the loads that stay there.
+/// The extra time of loads to other pages. On a CPU it must be able to come from the TLB: not within one page, and not
+/// from the end of the first level on, because prefetchers follow the loads that stay in a page.
 std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const Device& device, const std::string& id,
                             const std::string& name, double page) {
     const auto found = tlb(scattered, staying, id, name);
@@ -174,7 +174,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     conclude_chase(curves, device, "global", "", "", 1, out);
     conclude_chase(curves, device, "bypass", "bypass.", "past-L1 ", 2, out);
     conclude_chase(curves, device, "scalar", "scalar.", "scalar ", 1, out);
-    // Behind the first level an index adds as much, but to more, and more uncertain, time.
+    // Beyond the first level an index adds the same time, but to a larger and less certain one.
     if (const auto* c = curve_of(curves, "indexed");
         c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
         out.push_back(step_finding("l1.indexed", "L1 latency by an index", c->samples.front(),

@@ -1,5 +1,5 @@
-// launch: the cost of starting a kernel, alone, in a series and on all units. An operation of n launches takes
-// n * next, so the slope over n is the cost of one more launch in a busy queue. An operation of one launch is the
+// launch: the cost of starting a kernel: alone, in a series, and on all units. An operation of n launches takes n *
+// next, so the slope over n is the cost of one more launch in a busy queue. An operation of one launch takes the
 // kernel's own START to END.
 #include "experiments/lib/family.hpp"
 
@@ -9,7 +9,7 @@ using namespace lib;
 
 constexpr std::uint32_t extra_arguments = 24;
 
-/// So much work that each unit of a CPU comes to some of it: 2000 steps take one core about 2 us.
+/// Enough work that each unit of a CPU gets some of it: 2000 steps take one core about 2 us.
 Setup set_up_spread(const Request& request, Params& params) {
     constexpr std::uint32_t steps = 2000;
     const auto groups = params.count("groups") * request.device.compute_units;
@@ -64,7 +64,7 @@ Setup setup(const Request& request, Params& params) {
 
 double slope_of(const Curve::Sample& a, const Curve::Sample& b) { return (b.seconds - a.seconds) / (b.x - a.x); }
 
-/// What is left of the time without work, by each two numbers of work-groups that are far apart: the time that the
+/// The rest of the time without work, from each pair of very different numbers of work-groups. It is the time that the
 /// units lose until all of them work.
 void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     std::vector<double> lost;
@@ -91,7 +91,7 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
     if (one)
         out.push_back(figure("empty." + curve.variant, "empty kernel" + what, "s", {one->seconds, one->low, one->high},
                              "START to END of one launch"));
-    // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
+    // The median slope of all pairs. A single disturbed point would bend a straight line through all of them, the
     // longest most of all.
     std::vector<double> slopes;
     for (const auto& b : curve.samples)

@@ -1,4 +1,4 @@
-// math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
+// math: latency, throughput and error of the built-in functions, by type, flavor and class of arguments.
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/math_functions.hpp"
 
@@ -7,18 +7,18 @@ namespace cllab::model::math_family {
 using namespace lib;
 using math::Function;
 
-constexpr std::size_t most_arguments = 1024;  // work-items share them with this period
-// native_ functions and relaxed mathematics promise nothing. This only tells a wrong function from a coarse one.
+constexpr std::size_t most_arguments = 1024;  // work-items repeat them with this period
+// native_ functions and relaxed mathematics guarantee nothing. This limit only distinguishes wrong from coarse results.
 constexpr double coarse = 1.0 / 64;
 
-/// What the variant's name says: "rate_native" is {rate, "native"}.
+/// The meaning of a variant's name: "rate_native" is {rate, "native"}.
 struct Kind {
     bool rate = false;
     std::string flavour;  ///< "", "native", "half", "fast", "double" or "fp16"
     bool by_instruction = false;
 
     bool is_prefixed() const { return flavour == "native" || flavour == "half"; }
-    /// Whether it promises nothing where results are not finite.
+    /// Whether the function guarantees nothing where results are not finite.
     bool is_loose() const { return is_prefixed() || flavour == "fast"; }
 };
 
@@ -27,7 +27,7 @@ Kind kind_of(const std::string& variant) {
     return {variant.substr(0, at) == "rate", at == std::string::npos ? "" : variant.substr(at + 1)};
 }
 
-/// Half functions that the language does not have (NVIDIA's has no cl_khr_fp16), but the processor as instructions.
+/// Whether half functions are instructions of the processor that the language lacks (NVIDIA has no cl_khr_fp16).
 bool by_instruction(const Device& device, const Kind& kind) {
     return kind.flavour == "fp16" && !device.fp16 && device.compute_capability >= 75;
 }
@@ -49,10 +49,10 @@ const Function& function_of(Params& params, const Kind& kind) {
     return *f;
 }
 
-/// True when `error` ulp (of `truth`) is within what the flavour promises.
+/// True if `error` ulp (of `truth`) is within the flavor's guarantee.
 template <typename T>
 bool acceptable(const Kind& kind, const Function& f, T got, long double truth, double error) {
-    // Two roundings of the reference and of the argument class leave a correctly rounded result within 0.5001 ulp.
+    // Two roundings, of the reference and of the argument class, keep a correctly rounded result within 0.5001 ulp.
     const double promised = std::is_same_v<T, double> ? f.ulp_double
                             : std::is_same_v<T, Half> ? math::ulp_half(f)
                                                       : f.ulp_float;
@@ -68,7 +68,7 @@ bool acceptable(const Kind& kind, const Function& f, T got, long double truth, d
     return error <= std::max(promised, 0.5001);
 }
 
-/// Whether the user's tolerance takes it.
+/// Whether the user's tolerance accepts the result.
 template <typename T>
 bool is_tolerated(const Buffers& buffers, T found, T expected, double error) {
     if constexpr (std::is_same_v<T, Half>)
@@ -106,7 +106,7 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
             if (sums[i] != sum)
                 return concat("sums[", i, "] is ", sums[i], ", expected ", sum,
                               ": calls were left out or gave other results");
-            if (i >= 64 && buffers.trips > 4) i += 61;  // every work-item of the first waves, then one in 62
+            if (i >= 64 && buffers.trips > 4) i += 61;  // all work-items of the first waves, then one in 62
         }
         (*observed)["error"] = worst;
         return std::nullopt;
@@ -155,7 +155,7 @@ Setup setup(const Request& request, Params& params) {
         if (!device.is_gpu()) items = std::min<std::size_t>(16, device.max_group);
         groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8u : 4u);
     }
-    // Rounds of four calls in a trip. Sixteen copies of a sine take a compiler seconds and gain nothing.
+    // Rounds of four calls per trip. Sixteen copies of a sine take a compiler seconds and gain nothing.
     const int rounds = f.is_short ? 4 : 1;
     Setup out;
     const bool wide = kind.flavour == "double", is_half = kind.flavour == "fp16";
@@ -170,11 +170,11 @@ Setup setup(const Request& request, Params& params) {
     launch_groups(out, groups, items);
     // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls per second).
     const double calls = 4.0 * rounds * (kind.rate ? static_cast<double>(items * groups) : 1);
-    // A CPU's launches differ by more than so few calls take.
+    // Use more calls on a CPU, because its launches vary by more than so few take.
     const int low = (kind.rate ? 64 : device.is_cpu() ? 2048 : 256) / rounds;
     out.slope = slope(device, low, 3 * low, calls);
     out.slope->may_be_free = std::string(f.name) == "identity";
-    // fmod can be done in integers, and then nothing tells it from the chain around it.
+    // fmod may use integer instructions, which cannot be distinguished from the chain around it.
     if (!out.slope->may_be_free && std::string(f.name) != "fmod")
         out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : is_half ? 16u : 32u}};
     out.work.steps = kind.rate ? 1 : 0;

@@ -1,4 +1,4 @@
-// matrix: what the matrix units do, by the type of their elements: the time of one product and the rate of all.
+// matrix: the matrix units by the type of their elements: the time of one product, and the rate of all units.
 #include "experiments/lib/matrix.hpp"
 
 #include "experiments/lib/family.hpp"
@@ -8,8 +8,8 @@ namespace cllab::model::matrix_family {
 using namespace lib;
 using matrix::Tile;
 
-constexpr std::size_t period = 16;  // waves further on have the operands of earlier ones
-constexpr std::int64_t unroll = 8;  // products of each tile in a trip, as the kernel has them
+constexpr std::size_t period = 16;  // waves repeat the operands with this period
+constexpr std::int64_t unroll = 8;  // products of each tile per trip, as in the kernel
 
 /// One cell's sizes, all resolved.
 struct Shape {
@@ -34,7 +34,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     return out;
 }
 
-/// Small whole numbers, of which each type holds every product and sum exactly.
+/// Small integers, so that each type holds every product and sum exactly.
 std::vector<int> small_numbers(std::size_t count, std::uint64_t seed) {
     Random random(seed);
     std::vector<int> out(count);
@@ -42,14 +42,14 @@ std::vector<int> small_numbers(std::size_t count, std::uint64_t seed) {
     return out;
 }
 
-/// One number a row, of size 1. wgmma sums products of fp8 in fewer bits than a float has (Hopper; at 23,000 a sum was
-/// 300 too large): with so few every sum stays below 2^13.
+/// Leaves one number of absolute value 1 per row. wgmma sums products of fp8 with fewer bits than float (Hopper; a sum
+/// of 23,000 was 300 too large). With so few numbers every sum stays below 2^13.
 void thin_out(std::vector<int>& numbers, std::size_t row) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
         numbers[i] = i % row == i / row * 7 % row ? (numbers[i] < 0 ? -1 : 1) : 0;
 }
 
-/// d = c + steps * a * b of each wave's tiles: a has rows of k elements, b columns of as many.
+/// d = c + steps * a * b for each wave's tiles. a has rows of k elements, b has columns of k elements.
 template <typename Sum>
 std::vector<Sum> sums_after(const Tile& t, std::size_t tiles, std::int64_t steps, const std::vector<int>& a,
                             const std::vector<int>& b, const std::vector<int>& c) {
@@ -140,7 +140,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         is_wgmma
             ? "all units, products of four waves, factors in local memory, a multiply-add as two"
             : concat("all units, ", format_general(best.x, 3), " products in flight per wave, a multiply-add as two"));
-    // All samples do the same work: their times differ so much only where the clock does.
+    // All samples do the same work, so only the clock can cause such different times.
     constexpr double two_clocks = 1.2;
     if (rate.high > two_clocks * rate.low) {
         rate.value = rate.low;

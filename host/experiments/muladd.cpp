@@ -1,4 +1,4 @@
-// muladd: the smallest kernel that computes anything, for reading its code.
+// muladd: the smallest kernel that computes something, for reading its code.
 #include <cstdio>
 
 #include "experiments/lib/family.hpp"
@@ -7,8 +7,8 @@ namespace cllab::model::muladd_family {
 
 using namespace lib;
 
-/// Three numbers for which fma(a, b, c) and a * b + c differ, so that a check can tell one from the other: a * b needs
-/// more than 24 bits and c cancels its leading ones.
+/// Three numbers for which fma(a, b, c) and a * b + c differ, so that a check can distinguish them. a * b needs more
+/// than 24 bits, and c cancels its leading bits.
 struct Operands {
     float a, b, c;
 };
@@ -46,11 +46,11 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 Setup setup(const Request& request, const Shape& shape) {
     const auto [items, offset] = shape;
     const auto [a, b, c] = operands(request.seed);
-    const float product = a * b;  // a statement of its own and -ffp-contract=off: rounded here
+    const float product = a * b;  // rounded here: a separate statement, -ffp-contract=off
     const float expected = request.variant.name == "mad" ? product + c : std::fma(a, b, c);
 
     Setup out;
-    // What lies before the offset is nobody's: it must be left as it was.
+    // The elements before the offset must stay unwritten.
     out.args = {Output{"out", (offset + items) * sizeof(float)}, value("a", a), value("b", b), value("c", c)};
     out.global = Extent(items);
     if (request.variant.name == "local") out.local = Extent(items);

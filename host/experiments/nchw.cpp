@@ -1,4 +1,4 @@
-// nchw: index generation, after section 2.8 of the Vega64 tutorial, with a footprint that no cache holds.
+// nchw: generation of indices, after section 2.8 of the Vega64 tutorial, with a footprint that exceeds all caches.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::nchw_family {
@@ -15,7 +15,7 @@ struct Sizes {
 Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
     const auto n = params.count("images", by_scale<std::size_t>(device, 1, 64, 1024));
     const auto c = params.count("channels"), h = params.count("height"), w = params.count("width");
-    // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
+    // Indices have 32 bits, and the division by a reciprocal needs one of them.
     const auto total = product("the number of elements", {n, c, h, w}, (1ull << 31) - 1);
     require_room(device, "out", 4 * total);
     Sizes out{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h),
@@ -23,14 +23,14 @@ Sizes sizes_of(const Device& device, const std::string& variant, Params& params)
     out.local = variant == "rows" && device.is_cpu() ? group(params, device, 1)
                                                      : group(params, device, variant == "rows" ? 64 : 256);
     if (variant == "grid") {
-        // A group has no more waves than a row of an image has work for.
+        // A row of an image has no work for more waves.
         out.local = std::min(out.local, round_up(w * c, std::min<std::size_t>(32, out.local)));
         params.record("local", out.local);
     }
     return out;
 }
 
-/// Reciprocal and shift of `quotient` in the kernel.
+/// Reciprocal and shift for the kernel's `quotient`.
 std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
     std::uint32_t s = 0;
     while ((1ull << s) < d) ++s;

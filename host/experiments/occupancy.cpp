@@ -1,5 +1,4 @@
-// occupancy: how many groups must be resident to fill memory or the arithmetic units, measured by taking room from
-// them.
+// occupancy: how many groups must be resident to saturate memory or arithmetic, measured by taking room away from them.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::occupancy_family {
@@ -28,7 +27,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     } else {
         s.live = params.count("live");
     }
-    // Many times what can be resident, and the same work at every point.
+    // Many times the resident number, and the same work at every point.
     s.groups = is_simulator(device) ? 2 : device.compute_units * 128ull;
     s.trips = is_simulator(device) ? 2 : of_memory(variant) ? 64 : 256;
     if (of_memory(variant)) require_room(device, "in", 4 * s.items() * static_cast<std::size_t>(s.trips));
@@ -57,7 +56,7 @@ Setup setup(const Request& request, const Shape& s) {
     out.work.steps = static_cast<double>(s.items()) * s.trips;
     out.check = [=](const Buffers& buffers) {
         const auto from = view<std::uint32_t>(in);
-        std::vector<float> ends;  // of the 64 chains that all groups share
+        std::vector<float> ends;  // ends of the 64 chains that all groups share
         for (std::size_t i = 0; i < 64 && !of_memory(variant); ++i) {
             float x = static_cast<float>(from[i] >> 8) * 0x1p-25f - 0.5f;
             for (std::int32_t t = 0; t < 64 * s.trips; ++t) x = std::fma(x, x, -0.75f);
@@ -76,7 +75,7 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-/// The most of the ballast that costs less than 5 %.
+/// The largest ballast that costs less than 5 %.
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.size() < 3) return;
     const double best = least_seconds(curve);

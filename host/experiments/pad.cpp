@@ -1,5 +1,5 @@
-// pad: 7x7 planes into 13x13, after section 2.13 of the Vega64 tutorial, whose figures count the output twice; here the
-// bytes are the ones that move: each input word once, each output word once.
+// pad: 7x7 planes into 13x13, after section 2.13 of the Vega64 tutorial. The tutorial's figures count the output twice.
+// Here the bytes are those that move: each input word once, each output word once.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::pad_family {
@@ -73,8 +73,8 @@ Setup setup(const Request& request, const Shape& s) {
         if (device.is_cpu()) {
             launch_items(out, std::min<std::size_t>(s.planes(), 8ull * device.compute_units), local);
         } else {
-            // A multiple of the words of a block, so that an item stays at its word; several times what is resident, so
-            // that the last groups leave little of the device idle, and no more than there are blocks.
+            // A multiple of the words of a block, so that a work-item keeps its word. Several times the resident
+            // number, so that the last groups leave little of the device idle, but at most the number of blocks.
             const std::size_t unit = s.area() * local, items = std::min<std::size_t>(8 * 2048ull * device.compute_units,
                                                                                      s.planes() / 4 * s.area());
             out.local = Extent(local);

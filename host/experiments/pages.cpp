@@ -1,4 +1,4 @@
-// pages: how far the translation of addresses reaches when streams go from page to page.
+// pages: the reach of address translation for streams that go from page to page.
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
 
@@ -16,11 +16,11 @@ std::vector<std::string> counts() {
 
 /// One cell's axes, all resolved.
 struct Shape {
-    /// Lines that are read, one of each page when apart; bytes of a page and of a line.
+    /// count: lines to read, one per page if `apart`. page, line: bytes of a page and of a line.
     std::uint64_t count = 0, page = 4096, line = 64;
-    std::uint32_t wave = 1, streams = 1;  ///< lanes that read a line together; waves, or cores
+    std::uint32_t wave = 1, streams = 1;  ///< lanes that read a line together; number of waves or cores
     std::size_t local = 1;
-    bool apart = false, one_by_one = false;  ///< one_by_one: a stream takes line after line, as on CPUs
+    bool apart = false, one_by_one = false;  ///< a stream reads lines in order, as on CPUs
     Pages pages = Pages::any;
 
     std::uint64_t region_bytes() const { return apart ? count * page : count * line; }
@@ -43,7 +43,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     return s;
 }
 
-/// What each lane of each stream sums up.
+/// The sum of each lane of each stream.
 std::vector<std::uint32_t> sums_of(const Shape& s, std::span<const std::uint32_t> words, std::int32_t trips) {
     std::vector<std::uint32_t> out(static_cast<std::size_t>(s.streams) * s.wave);
     const auto reads = static_cast<std::uint64_t>(trips) * reads_per_trip;
@@ -51,8 +51,8 @@ std::vector<std::uint32_t> sums_of(const Shape& s, std::span<const std::uint32_t
     in_parallel(s.streams, 16, [&](std::size_t begin, std::size_t end) {
         for (auto stream = begin; stream < end; ++stream) {
             auto k = s.one_by_one ? stream * s.count / s.streams : stream % s.count;
-            // After `round` reads a stream is where it began: each of those is read so many times, and the first ones
-            // once more.
+            // After `round` reads a stream is back at its start. So each line is read reads / round times, and the
+            // first ones once more.
             for (std::uint64_t i = 0; i < std::min(round, reads); ++i, k = (k + step) % s.count) {
                 const std::uint32_t times = reads / round + (i < reads % round);
                 for (std::uint32_t lane = 0; lane < s.wave; ++lane)
@@ -72,7 +72,7 @@ Setup setup(const Request& request, const Shape& s) {
     out.steps = {launch("fill", "pages_fill", Extent(s.count * s.wave), {}, {"words", "region", "mask"}),
                  launch("walk", "", Extent(static_cast<std::size_t>(s.streams) * s.wave), Extent(s.local),
                         {"region", "sums", "mask", "trips"})};
-    // Near the golden section of their number, so that neighbors in the order are far apart; odd.
+    // An odd number near the golden section of their number, so that neighbors in the order are far apart.
     const auto odd = static_cast<std::uint64_t>(0.618 * s.count) | 1;
     out.defines = defines({{"LINE_WORDS", s.line / 4},
                            {"PAGE_WORDS", s.page / 4},
@@ -80,7 +80,7 @@ Setup setup(const Request& request, const Shape& s) {
                            {"WAVE", s.wave},
                            {"ODD", odd}},
                           "u");
-    // On a CPU each launch goes through all lines at the least, or a large region would never be seen whole.
+    // On a CPU each launch visits all lines at least once. Otherwise a large region would never be visited completely.
     const auto low = s.one_by_one ? std::max<std::uint64_t>(4096, divide_up(s.count, reads_per_trip)) : 64;
     out.slope = slope(device, low, static_cast<std::int64_t>(5 * low), static_cast<double>(reads_per_trip) * s.streams);
     out.declared = {{Declared::What::load, reads_per_trip, 32}};

@@ -9,7 +9,7 @@ namespace cllab::model::pitch_family {
 using namespace pitch;
 using namespace lib;
 
-// --- What the axes of a cell say.
+// --- The axes of a cell.
 
 /// One cell's axes, all resolved.
 struct Choice {
@@ -18,20 +18,20 @@ struct Choice {
     Weights weights = Weights::linear;
     Transfer transfer = Transfer::copied;
     Extent local;                   ///< dims == 0: left to the driver
-    std::size_t items = 0;          ///< of the variants with a work-item per band or strip; 0: the image decides
-    std::string element = "short";  ///< what a pixel is computed in
-    bool columns = false;           ///< strips of columns, not bands of rows
+    std::size_t items = 0;          ///< work-items of variants with one per band or strip; 0: by the image
+    std::string element = "short";  ///< the type in which a pixel is computed
+    bool columns = false;           ///< strips of columns instead of bands of rows
 
     bool is_float(const std::string& variant) const;
 };
 
-/// The image given by --input src=FILE, or nothing.
+/// The image given by --input src=FILE, or nullptr.
 const Loaded* loaded(const Request& request) {
     const auto found = request.files.find("src");
     return found == request.files.end() ? nullptr : &found->second;
 }
 
-/// Sixteen-byte blocks of the buffer that a row of the ROI can touch, wherever in a block it begins.
+/// Sixteen-byte blocks of the buffer that a row of the ROI may touch, at any alignment.
 std::size_t blocks_of(const Geometry& g) { return (g.columns() + 14) / 16 + 1; }
 
 Geometry geometry_of(const Request& request, Params& params, double pitch) {
@@ -47,8 +47,8 @@ Geometry geometry_of(const Request& request, Params& params, double pitch) {
     }
 }
 
-/// What one work-item per pixel is launched with by default: on a CPU the implementation knows best (PoCL makes one
-/// vector loop of a work-group), on a GPU it may choose badly where the size is a prime.
+/// Default work-group of variants with one work-item per pixel. On a CPU the implementation knows best (PoCL makes one
+/// vector loop of a work-group). On a GPU it may choose badly if the size is a prime.
 Extent automatic_local(const std::string& variant, const Geometry& g, const Device& device) {
     if (is_one_of(variant, {"swar", "wide"}))
         return Extent(std::min<std::size_t>(device.is_cpu() || blocks_of(g) < 256 ? 64 : 256, device.max_group), 1);
@@ -72,13 +72,13 @@ bool Choice::is_float(const std::string& variant) const {
                                                      "published", "local", "image"});
 }
 
-/// Local memory of the variant `local`: a work-group's pixels and their neighbors to both sides, in bytes.
+/// Bytes of local memory for the variant `local`: a work-group's pixels and their neighbors on both sides.
 std::size_t tile_bytes(const Geometry& g, const Extent& local) {
     return (local.size[0] + 2 * static_cast<std::size_t>(g.n + 1)) * local.size[1];
 }
 
-/// Reads the axes and records what is auto. Throws Unsupported where the device has no room, Error(usage) for a region
-/// that is none.
+/// Reads the axes and records the values of auto. Throws Unsupported if the device has no room, Error(usage) for an
+/// invalid region.
 Choice choice_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
@@ -119,9 +119,9 @@ Choice choice_of(const Request& request, Params& params) {
     return out;
 }
 
-// --- What a cell is launched with.
+// --- The launch of a cell.
 
-/// Image and references of a point and seed, or of a file.
+/// Image and references for a point and seed, or for a file.
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
     const auto file = loaded(request) ? loaded(request)->grey : nullptr;
     const auto key = std::tuple(choice.g, choice.pitch, choice.weights, file ? 0 : request.seed, file);
@@ -144,7 +144,7 @@ Input struct_input(const char* name, const T& v) {
     return {name, share(std::vector<T>{v})};
 }
 
-/// What the kernels take behind src and dst.
+/// Adds the kernels' arguments after src and dst.
 void add_arguments(Setup& out, const std::string& variant, const Choice& choice) {
     const auto& g = choice.g;
     const auto fixed = fixed_weights(choice.pitch, choice.weights);
@@ -161,7 +161,7 @@ void add_arguments(Setup& out, const std::string& variant, const Choice& choice)
     add({value("width", g.width), value("left", g.left), value("top", g.top), value("right", g.right),
          value("bottom", g.bottom)});
     if (is_one_of(variant, {"swar", "wide"})) {
-        // Pitch and weights are constants of the build.
+        // Pitch and weights are build-time constants.
         out.defines = defines({{"PITCH_N", g.n}, {"PITCH_F", fixed.floor}, {"PITCH_C", fixed.ceiling}});
         if (choice.items == 0) add({value("height", g.height)});
     } else if (choice.is_float(variant)) {
@@ -171,9 +171,9 @@ void add_arguments(Setup& out, const std::string& variant, const Choice& choice)
     }
 }
 
-/// A work-item for each band or strip, each pixel of the image or of its region, or each block of 16 pixels.
+/// One work-item per band or strip, per pixel of the image or of its region, or per block of 16 pixels.
 void launch_over(Setup& out, const std::string& variant, const Choice& choice) {
-    // In groups of one: else an implementation may put all items into one work-group, that is on one core.
+    // Groups of one; otherwise an implementation may put all work-items into one work-group, on one core.
     if (choice.items > 0) return launch_groups(out, choice.items, 1);
     const auto& g = choice.g;
     const bool image = is_one_of(variant, {"roi", "struct", "struct_value", "struct_constant", "published", "image"});
@@ -189,8 +189,8 @@ void launch_over(Setup& out, const std::string& variant, const Choice& choice) {
         out.defines.push_back("PITCH_PARTIAL");
 }
 
-/// The published kernel reads its neighbors before it knows that it needs them, up to a row and a pitch outside the
-/// image: the buffer holds the image between two margins, so that this harms nobody.
+/// The published kernel reads its neighbors before it checks whether it needs them, up to a row and a pitch outside the
+/// image. So the buffer has margins before and after the image, which make these reads harmless.
 void add_margins(Setup& out, const SharedBytes& src, const Geometry& g) {
     const std::size_t before = round_up(static_cast<std::size_t>(g.n) + 1, std::size_t{64});
     const auto [columns, rows, planes] = out.global.size;
@@ -206,7 +206,7 @@ void add_margins(Setup& out, const SharedBytes& src, const Geometry& g) {
     out.defines.push_back(concat("PITCH_MARGIN=", before));
 }
 
-/// dst as a picture: zero outside the ROI, where the buffer holds poison.
+/// dst as a picture: zero outside the ROI, where the buffer has poison.
 Bytes difference_map(const Geometry& g, std::span<const std::byte> dst) {
     Bytes grey(g.bytes());
     for (int y = g.top; y <= g.bottom; ++y) {
@@ -237,7 +237,7 @@ Setup setup(const Request& request, const Choice& choice) {
     out.work.bytes = pixels * 2 + static_cast<double>(g.rows()) * 2 * (g.n + 1);
     out.work.flops = is_float ? 10 * pixels : 0;  // 6 multiplications, 3 additions, 1 subtraction
     out.work.steps = pixels;
-    // Fused or not, a value next to a whole number may be truncated to either.
+    // With or without fma, a value next to an integer may be truncated to either side.
     out.check = [scene, is_float, slack = variant == "published" ? 1 : 0](const Buffers& b) {
         return check(b, scene->g, is_float ? scene->floating() : scene->fixed(), slack);
     };

@@ -1,4 +1,4 @@
-// ports: the rate of multiply-adds by the number of registers they read.
+// ports: the rate of multiply-adds by the number of registers that they read.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::ports_family {
@@ -28,7 +28,7 @@ float step(const std::string& variant, float x, float y, float c) {
 
 Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
-    // x in [-0.5, -0.25): x x + x goes to 0 as slowly as 1 / n, x x + c and x y + c to a fixed point.
+    // x in [-0.5, -0.25): x x + x approaches 0 as slowly as 1 / n. x x + c and x y + c approach a fixed point.
     Random random(request.seed);
     std::vector<float> start(3 * period);
     for (std::size_t i = 0; i < period; ++i) {

@@ -1,6 +1,5 @@
-// reduce: the sum of an array, from the tutorial's tree by two to one launch over 128-bit loads.
-// After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong
-// reason.
+// reduce: the sum of an array, from the tutorial's tree by two to one launch with 128-bit loads. After section 2.12 of
+// the Vega64 tutorial. Its tree by four has no barriers, so it is a race, and faster for the wrong reason.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::reduce_family {
@@ -21,15 +20,15 @@ struct Shape {
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (variant == "subgroup") require_sub_groups(device);
-    // Twice the last level on a CPU, where the trees take seconds per gigabyte.
+    // On a CPU, twice the last level, because the trees take seconds per gigabyte.
     const auto wanted = by_scale<std::uint64_t>(device, 4096, twice_last_level(device), 4 * device.last_level_bytes);
     Shape s;
     s.bytes = params.count("size", whole_pages(device, wanted));
     require_room(device, "src", s.bytes);
     const bool tree = is_tree(variant);
-    // One work-item per group on a CPU where the sum of an item is a loop; a tree needs a group everywhere.
+    // One work-item per group on a CPU if a work-item sums in a loop. A tree needs a whole group everywhere.
     s.local = group(params, device, device.is_cpu() && !tree ? 1 : 256);
-    // The groups' sums take a second launch with another local size, and a promise holds for both.
+    // A second launch adds the groups' sums with another local size, and a promised size would apply to both.
     if (variant != "onepass" && variant != "read") require_group(s.local, device.max_group);
     s.loads = params.count("loads", tree ? 1 : 4);
     const std::uint64_t n = s.bytes / 4;

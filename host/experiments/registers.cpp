@@ -1,5 +1,5 @@
 // registers: the register limit of a work-item and of a work-group. Naming a high register in assembly tests only the
-// encoding, so the limit is found as its users meet it: more and more live values, until they spill.
+// encoding. So the limit is found as in real kernels: by more and more live values, until they spill.
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/family.hpp"
 
@@ -9,7 +9,7 @@ using namespace lib;
 
 constexpr std::size_t most_live = 512;
 
-/// One store of a known number: what a kernel of the encoding test does besides naming its register.
+/// The encoding test: a kernel stores a known number and names its register.
 Setup setup_encoding(const std::string& variant) {
     const std::uint32_t number = std::stoul(variant.substr(1));
     Setup out;
@@ -42,7 +42,7 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)},
                 value("constant_c", c), trips()};
     launch_groups(out, groups, items);
-    // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
+    // A step is one multiply-add per work-item, so that the curve over `live` is flat until values spill.
     const std::int64_t trips = std::max<std::size_t>(4, 32768 / live / repeat);
     out.slope = slope(device, trips, 3 * trips, live * repeat);
     out.declared = {{Declared::What::multiply_add, static_cast<double>(live * repeat), 32}};

@@ -1,6 +1,6 @@
-// saxpy: the width of an access against the size of the array. After Citadel's study of Turing (2019): 32 and 64-bit
-// accesses cannot fill the memory of a part with few load/store units, 128-bit ones can, most of all between 20 KiB and
-// 2 MiB of array.
+// saxpy: the width of an access by the size of the array. After Citadel's study of Turing (2019): on a GPU with few
+// load/store units, 32 and 64-bit accesses cannot saturate memory. 128-bit accesses can, most of all for arrays of 20
+// KiB to 2 MiB.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::saxpy_family {
@@ -14,14 +14,14 @@ struct Data {
 std::size_t lanes_of(const std::string& variant) { return std::stoul(variant.substr(1)) / 32; }
 
 struct Shape {
-    std::uint64_t n = 0;       ///< floats of each array that are computed
+    std::uint64_t n = 0;       ///< computed floats of each array
     std::uint64_t length = 0;  ///< floats of each array
     std::size_t vectors = 1, local = 1, per_item = 1;
-    std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: as many as there are accesses
+    std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: automatic
 };
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
-    // The two arrays together are four times the last-level cache.
+    // The two arrays together have four times the last-level cache.
     const auto bytes = params.count("size", is_simulator(device) ? 4096 : twice_last_level(device));
     require_room(device, "y", bytes);
     Shape s;
@@ -29,7 +29,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     s.offset = params.count("offset");
     s.stride = params.count("stride");
     const std::size_t lanes = lanes_of(variant);
-    // Of a stride only whole accesses; without one, the rest that fills none too.
+    // With a stride, only whole accesses. Without one, also the rest that does not fill an access.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
     if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, ", less than one access of ", 4 * lanes, " bytes");
     s.vectors = std::max<std::size_t>(1, s.n / lanes);
@@ -38,7 +38,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         s.per_item = params.only("per_item", 1, "a CPU's work-items take one access after the other");
     } else {
         s.local = group(params, device, 256);
-        // Two accesses per work-item once the device is filled many times over: fewer, longer work-groups.
+        // Two accesses per work-item if there are many times the work-items that fill the device: fewer, longer
+        // work-groups.
         s.per_item = params.count("per_item", s.vectors >= 16ull * device.compute_units * 2048 ? 2 : 1);
     }
     s.groups = params.count("groups", 0);
@@ -67,21 +68,21 @@ Setup setup(const Request& request, const Shape& s) {
     out.check = [data, a, s, lanes](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
         const auto computed = [&](std::size_t i) {
-            // Two roundings, as the kernel with contraction off.
+            // Two roundings, like the kernel without contraction.
             const float product = a * x[i];
             float sum = y[i];
             for (std::uint64_t done = 0; done < buffers.operations; ++done) sum = product + sum;
             return sum;
         };
-        // Without the loop over operations several of them are computed at once.
+        // Without the loop over operations, the compiler vectorizes this.
         if (s.stride == 1 && s.offset == 0 && buffers.operations == 1)
             return first_difference<float>(buffers, "y", [a, x, y](std::size_t i) { return a * x[i] + y[i]; });
-        // The divisions below take longer than all the rest.
+        // The divisions below would take longer than everything else.
         if (s.stride == 1)
             return first_difference<float>(buffers, "y",
                                            [&](std::size_t i) { return i < s.offset ? y[i] : computed(i); });
         return first_difference<float>(buffers, "y", [&](std::size_t i) {
-            // What lies in front, or between two accesses, is nobody's.
+            // Elements before the offset and between two accesses must stay unchanged.
             if (i < s.offset || (i - s.offset) / lanes % s.stride != 0 ||
                 (i - s.offset) / lanes / s.stride >= s.vectors)
                 return y[i];
@@ -91,14 +92,14 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-/// Where 128-bit accesses pay: t(32 bit) / t(128 bit) at each size both were measured at.
+/// Where 128-bit accesses are faster: t(32 bit) / t(128 bit) at each size with both.
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::map<double, Curve::Sample> narrow, wide;
     for (const auto& curve : curves) {
         if (curve.variant != "w32" && curve.variant != "w128") continue;
         if (is_fixed_elsewhere(curve, "offset", "0") || is_fixed_elsewhere(curve, "stride", "1") ||
             is_fixed_elsewhere(curve, "groups", "0"))
-            continue;  // another question
+            continue;  // these answer another question
         for (const auto& sample : curve.samples) (curve.variant == "w32" ? narrow : wide)[sample.x] = sample;
     }
     Finding best{"gain_128", "gain_128", "", 0, 0, 0, ""};

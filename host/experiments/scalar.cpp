@@ -1,4 +1,4 @@
-// scalar: values that all work-items of a wave share, after the rules of an article of 2015 on AMD's compiler.
+// scalar: values that all work-items of a wave share, after the rules in an article of 2015 on AMD's compiler.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::scalar_family {

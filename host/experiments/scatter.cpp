@@ -1,4 +1,4 @@
-// scatter: time of a wave's load or store over the number of memory blocks its lanes touch.
+// scatter: time of a wave's load or store by the number of memory blocks that its lanes access.
 #include <atomic>
 
 #include "experiments/lib/family.hpp"
@@ -9,7 +9,7 @@ using namespace lib;
 
 constexpr std::uint32_t factor = 0x9E3779B1u;  // as in scatter.cl
 
-/// The places a cell touches; mirrors nothing of the kernel but its definition: lane l, word l / K of block l % K.
+/// The places that a cell accesses, by the definition alone: lane l accesses word l / K of block l % K.
 struct Layout {
     std::uint32_t wave = 32, spread = 1, waves = 1, blocks = 1;
 
@@ -18,7 +18,7 @@ struct Layout {
         const std::uint32_t block = (first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks;
         return block * wave + lane / spread;
     }
-    /// Waves are shared out among threads.
+    /// Several threads share the waves.
     template <typename Visit>
     void each(std::int32_t trips, Visit visit) const {
         in_parallel(waves, 16, [&](std::size_t begin, std::size_t end) {
@@ -31,7 +31,7 @@ struct Layout {
 
 std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, const Buffers& buffers) {
     auto expected = poisoned_words(buffers, "out");
-    // A word that several waves come to gets the same from each.
+    // Several waves may write a word, but all write the same value.
     layout.each(buffers.trips, [&](std::uint32_t, std::uint32_t, std::uint32_t at) {
         std::atomic_ref(expected[at]).store(at * factor ^ key, std::memory_order_relaxed);
     });
@@ -60,7 +60,7 @@ Setup setup(const Request& request, Params& params) {
     const bool simulator = is_simulator(device);
     const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
-    // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
+    // One trip at the widest spread accesses every block at most once, so that a trip's addresses are distinct.
     layout.blocks = std::bit_ceil(layout.waves * layout.wave);
     const std::size_t words = static_cast<std::size_t>(layout.blocks) * layout.wave;
     require_room(device, "out", words * 4);
@@ -87,8 +87,8 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-/// What a wave takes for each block, where blocks are what it takes its time for: a few cost no more than one, so only
-/// the spreads count from which on each further block costs the same.
+/// A wave's rate of blocks, where blocks determine its time. A few blocks cost no more than one. So only the spreads
+/// count from which on each further block costs the same.
 Finding block_rate(const Curve& curve) {
     constexpr double alike = 1.15;
     constexpr std::size_t enough = 2;

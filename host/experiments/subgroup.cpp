@@ -1,4 +1,4 @@
-// subgroup: what the work-items of a sub-group do together: time of one operation and rate of all, by operation.
+// subgroup: operations of a whole sub-group: the time of one, and the rate of all.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::subgroup_family {
@@ -20,7 +20,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     if (out.operation == "shuffle" && !has_own && !device.has("cl_khr_subgroup_shuffle") &&
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device's sub-groups have no shuffle");
-    // A whole sub-group and more, of which `latency` uses the first; where one has 32 for certain, no branch says so.
+    // At least one whole sub-group, of which `latency` uses the first. NVIDIA's always have 32 work-items, so no branch
+    // is needed.
     const std::size_t alone = device.implementation == Implementation::nvidia ? 32 : 64;
     out.items = group_of(device, out.rate && device.is_gpu() ? 256 : alone);
     if (!out.rate) return out;
@@ -30,10 +31,10 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 }
 
 using Words = std::vector<std::uint32_t>;
-using SubGroups = std::vector<Words>;  // of a work-group: its work-items by sub-group and by place in it
+using SubGroups = std::vector<Words>;  // work-items of a work-group, by sub-group and place in it
 
-/// Nothing where a place is missing, or taken twice. `places`: three words of each work-item of a work-group: its
-/// sub-group, its place there, and how many work-items that one has.
+/// nullopt if a place is missing or taken twice. `places`: three words per work-item of a work-group: its sub-group,
+/// its place in it, and the sub-group's number of work-items.
 std::optional<SubGroups> sub_groups_of(std::span<const std::uint32_t> places) {
     const auto items = static_cast<std::uint32_t>(places.size() / 3);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> item_at;
@@ -52,7 +53,7 @@ std::optional<SubGroups> sub_groups_of(std::span<const std::uint32_t> places) {
     return out;
 }
 
-/// One link of all lanes of a sub-group.
+/// One link of the chain, for all lanes of a sub-group.
 void link(const std::string& operation, Words& v, const Words& s, std::uint32_t pick) {
     const auto sum = std::accumulate(v.begin(), v.end(), 0u);
     for (std::size_t lane = 0; lane < v.size(); ++lane) v[lane] += operation == "reduce" ? sum : s[lane];
@@ -61,7 +62,7 @@ void link(const std::string& operation, Words& v, const Words& s, std::uint32_t 
     if (operation == "broadcast") std::ranges::fill(v, Words(v)[pick % v.size()]);
 }
 
-/// What a work-group leaves, by work-item and chain.
+/// The output of a work-group, by work-item and chain.
 Words left_by_group(const Shape& shape, const SubGroups& sub_groups, const Words& start, std::uint32_t pick,
                     std::int64_t trips) {
     Words out = start;
@@ -78,7 +79,7 @@ Words left_by_group(const Shape& shape, const SubGroups& sub_groups, const Words
     return out;
 }
 
-/// Work-groups whose sub-groups lie alike leave the same.
+/// Work-groups with equal sub-groups have equal output.
 std::optional<std::string> wrong(const Buffers& buffers, const Shape& shape, const Words& start, std::uint32_t pick) {
     const auto places = buffers.as<std::uint32_t>("who");
     Words last, expected;
@@ -111,7 +112,7 @@ Setup setup(const Request& request, const Shape& shape) {
         return std::vector{std::pair(std::string("width"), static_cast<double>(buffers.as<std::uint32_t>("who")[2]))};
     };
     launch_groups(out, shape.groups, shape.items);
-    // A CPU's launches differ by more than so few operations take.
+    // Use more operations on a CPU, because its launches vary by more than so few take.
     const int low = (shape.rate ? 64 : 256) * (request.device.is_cpu() ? 16 : 1);
     out.slope = slope(request.device, low, 3 * low, static_cast<double>(16 * (shape.rate ? items : 1)));
     out.chained = !shape.rate;

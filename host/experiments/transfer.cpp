@@ -1,6 +1,5 @@
-// transfer: how bytes get to the device and back, and what of that a kernel hides. After the pitch article (2013),
-// which maps its buffers on a CPU instead of copying them, and the Himeno article (2010), most of whose time goes into
-// transfers.
+// transfer: how bytes get to the device and back, and how much of that a kernel hides. After two articles: pitch
+// (2013), which maps its buffers on a CPU instead of copying them, and Himeno (2010), most of whose time is transfers.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::transfer_family {
@@ -19,7 +18,7 @@ struct Shape {
     std::uint64_t count(std::size_t piece) const { return first(piece + 1) - first(piece); }
 };
 
-/// What a value of axis 'memory' means.
+/// The way of transfer for a value of axis 'memory'.
 Transfer way_of(const std::string& memory) {
     static const std::map<std::string, Transfer> ways{{"pageable", Transfer::copied},
                                                       {"pinned", Transfer::pinned},
@@ -39,7 +38,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         throw Error(Blame::usage, "axis 'size' is ", bytes, " bytes, which are less than a word for each of ", s.pieces,
                     " pieces (axis 'pieces')");
     if (variant == "queues") s.queues = params.count("queues");
-    // About as long as the transfers where the host is reached over PCI Express.
+    // About as long as the transfers over PCI Express.
     s.rounds = params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048));
     s.local = group_of(device, 256);
     s.memory = way_of(params.text("memory"));
@@ -67,7 +66,7 @@ Setup setup(const Request& request, const Shape& s) {
 
     const auto queue = [&](std::size_t n) { return static_cast<unsigned>(n % s.queues); };
     const auto down = [&](std::size_t n) { out.steps.push_back(Download{numbered("dst", n), queue(n)}); };
-    // A piece comes back when as many others are under way as there are other queues.
+    // With more queues, more other pieces are under way before a piece comes back.
     for (std::size_t n = 0; n < s.pieces; ++n) {
         out.steps.push_back(Upload{numbered("src", n), 0, queue(n)});
         out.steps.push_back(launch("kernel", "", Extent(round_up(s.count(n), s.local)), Extent(s.local),
@@ -101,7 +100,7 @@ Setup setup(const Request& request, const Shape& s) {
 /// The sample at the largest size.
 const Curve::Sample* largest(const Curve& curve) { return curve.samples.empty() ? nullptr : &curve.samples.back(); }
 
-/// The rate of one direction at the largest size, and the least size at which it is half of that or more.
+/// The rate of one direction at the largest size, and the smallest size with at least half of that rate.
 void conclude_direction(const Curve& curve, const std::string& memory, const char* direction, const char* which,
                         std::vector<Finding>& out) {
     const auto rate = [&](const Curve::Sample& s) {
@@ -128,7 +127,7 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    // Memory, variant; what else is fixed as it came first.
+    // By memory, then by variant. The first curve counts, whatever else is fixed.
     std::map<std::string, std::map<std::string, const Curve*>> by_memory;
     for (const auto& curve : curves) by_memory[curve.fixed.text("memory")].emplace(curve.variant, &curve);
     for (const auto& [memory, variants] : by_memory) {

@@ -44,10 +44,10 @@ public:
     virtual void stop() = 0;
 };
 
-/// One event and one ring buffer for a thread.
+/// One event and one ring buffer per thread.
 class PerfSampler : public AddressSampler {
 public:
-    /// `refused` is filled where the system has none of it.
+    /// Fills `refused` if the system refuses the events.
     PerfSampler(std::uint64_t period_ns, std::string& refused) {
         perf_event_attr attr{};
         attr.size = sizeof attr;
@@ -61,7 +61,7 @@ public:
         for (const auto thread : threads_of_this_process()) {
             Descriptor fd(
                 static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
-            if (!fd && errno == ESRCH) continue;  // it has ended meanwhile
+            if (!fd && errno == ESRCH) continue;  // the thread has ended
             void* ring = MAP_FAILED;
             if (fd) ring = ::mmap(nullptr, (1 + pages) * page(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.number(), 0);
             if (ring == MAP_FAILED) {
@@ -97,7 +97,7 @@ public:
             std::atomic_ref(event.ring->data_tail).store(head, std::memory_order_release);
         }
     }
-    /// Samples of one thread that have room until they are drained.
+    /// Samples per thread that fit until they are drained.
     static std::size_t room() { return pages * page() / (sizeof(perf_event_header) + sizeof(std::uint64_t)); }
 
 private:
@@ -132,7 +132,7 @@ void note_address(int, siginfo_t*, void* context) {
 #endif
 }
 
-/// A timer of the CPU time of each thread, which sends that thread SIGPROF.
+/// A timer of each thread's CPU time, which sends that thread SIGPROF.
 class SignalSampler : public AddressSampler {
 public:
     SignalSampler(std::uint64_t period_ns, std::string& refused) {
@@ -152,11 +152,11 @@ public:
             event.sigev_notify = SIGEV_THREAD_ID;
             event.sigev_signo = SIGPROF;
             event._sigev_un._tid = thread;
-            // The clock of a thread's CPU time by its number, as pthread_getcpuclockid makes it of a pthread_t.
+            // The CPU-time clock of a thread ID, computed as pthread_getcpuclockid does for a pthread_t.
             const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | 6u);
             timer_t timer;
             if (::timer_create(clock, &event, &timer) != 0) {
-                if (errno == EINVAL) continue;  // the thread has ended meanwhile
+                if (errno == EINVAL) continue;  // the thread has ended
                 refused = std::string("timers are refused: ") + std::strerror(errno);
                 return;
             }
@@ -176,7 +176,7 @@ public:
         for (const auto timer : timers_) ::timer_delete(timer);
         timers_.clear();
         if (!installed_) return;
-        // Ignoring the signal discards what is still on its way, which the default action would end the process for.
+        // Ignoring the signal discards pending ones, whose default action would end the process.
         struct sigaction ignore {};
         ignore.sa_handler = SIG_IGN;
         ::sigaction(SIGPROF, &ignore, nullptr);
@@ -198,7 +198,7 @@ private:
 #endif
 
 std::unique_ptr<AddressSampler> make_sampler(double piece, std::string& refused) {
-    // Not a divisor of what a driver's own timers use.
+    // Divides no period of a driver's own timers.
     constexpr double period_ns = 53'000;
     const double least_ns = 1.3e9 * piece / static_cast<double>(PerfSampler::room());
     auto perf = std::make_unique<PerfSampler>(static_cast<std::uint64_t>(std::max(period_ns, least_ns)), refused);

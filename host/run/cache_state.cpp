@@ -14,8 +14,8 @@
 namespace cllab::run {
 namespace {
 
-// Enough for a set of 1 MiB and a last level of 1 GiB. Each costs a kernel, buffers with guards and a verification,
-// some 0.3 ms.
+// Enough for sets of 1 MiB and a last level of 1 GiB. Each set costs a kernel, guarded buffers and a verification,
+// about 0.3 ms.
 constexpr double most_sets = 4096;
 
 constexpr Entry<Cache, const char*> cache_names[] = {
@@ -73,7 +73,7 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     if (!built.ok)
         throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
     items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;
-    // A group of its own for each item of a CPU: left to itself a driver may put all of them into one, on one core.
+    // One work-item per work-group on a CPU. Otherwise a driver may put all work-items into one group, on one core.
     if (facts.is_cpu()) local_ = cl::NDRange(1);
     const cl_ulong count = (bytes / 16 + items_ - 1) / items_ * items_;
     memory_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, count * 16);
@@ -86,8 +86,8 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     kernel_.setArg(0, memory_);
     kernel_.setArg(1, sums_);
     kernel_.setArg(2, count);
-    // A CPU's cores have caches of their own, and large ones several last levels: every unit reads everything, each
-    // from another place. A GPU's work-items read neighbours, everything once.
+    // CPU cores have caches of their own, and large CPUs several last levels. So every unit reads everything, each from
+    // another start. A GPU's work-items read everything once, with adjacent accesses.
     const bool whole = facts.is_cpu();
     kernel_.setArg(3, cl_ulong{whole ? count / items_ : 1});
     kernel_.setArg(4, cl_ulong{whole ? 1 : items_});
@@ -102,7 +102,7 @@ void Flush::run() {
 }
 
 double memory_budget(const model::Device& device) {
-    // A CPU device's buffers, the host's copies and the references share one memory.
+    // On a CPU, the device's buffers, the host's copies and the references share one memory.
     return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
 }
 

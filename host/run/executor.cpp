@@ -13,13 +13,13 @@
 namespace cllab::run {
 namespace {
 
-/// What the cells have in common costs each of them its share.
+/// Charges each cell its share of the time of shared work.
 void share_out(const Phases& shared, Cells& cells) {
     for (const auto& [phase, seconds] : shared)
         for (auto& cell : cells) cell.state->record.phases[phase] += seconds / static_cast<double>(cells.size());
 }
 
-/// What the comparisons of one run have in common.
+/// What the comparisons of one run share.
 struct Running {
     device::Session& session;
     Instruments& instruments;
@@ -27,11 +27,11 @@ struct Running {
     const std::set<CellNumber>& finished;
     FinishQueue& finish_queue;
     const Events& events;
-    std::size_t prepared = 0;  ///< cells
+    std::size_t prepared = 0;  ///< cells prepared so far
 };
 
-/// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
-/// against like.
+/// If one cell's time depends on what operations do to the data, restores the data for all cells, so that they are
+/// comparable.
 void treat_data_alike(Cells& cells) {
     const auto one = std::ranges::find_if(cells, [](const auto& c) { return c.state->fresh_data; });
     if (one == cells.end()) return;
@@ -50,7 +50,7 @@ void refer(const Running& run, Cells& cells) {
     }
 }
 
-/// Of a screening, ends the cells that take more than twice as long as the fastest.
+/// In a screening, ends the cells that take more than twice as long as the fastest.
 void cut_slow(const Cells& cells, std::vector<std::size_t>& active) {
     double fastest = 0;
     for (const auto& cell : cells)
@@ -61,12 +61,12 @@ void cut_slow(const Cells& cells, std::vector<std::size_t>& active) {
     std::erase_if(active, [&](std::size_t i) { return !cells[i].sampling->lacks_samples(); });
 }
 
-/// Samples the cells of comparison `number` until each knows its time or has no more to spend; the yardsticks that were
-/// begun are sampled between.
+/// Samples the cells of comparison `number` until each has enough samples or no time left. Samples the yardsticks in
+/// between.
 void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
     auto& yardsticks = run.instruments.yardsticks();
     treat_data_alike(cells);
-    // Round by round, so that drift hits every cell of the comparison alike.
+    // Round by round, so that drift affects all cells of the comparison alike.
     auto active = places_in(cells);
     refer(run, cells);
     for (unsigned round = 0; !active.empty() && !run.events.cancelled(); ++round) {
@@ -76,22 +76,22 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
         });
         constexpr unsigned first_samples = 3;
         if (run.request.settings.screening && round + 1 >= first_samples) cut_slow(cells, active);
-        // ABBA: who goes first, and after whom, evens out.
+        // ABBA order: no cell is always first or always after the same cell.
         std::ranges::reverse(active);
         yardsticks.sample();
-        // Between rounds, so that what is set aside is whole rounds of every cell.
+        // Between rounds, so that whole rounds of all cells are set aside.
         if (active.empty() || run.instruments.reference().due()) refer(run, cells);
-        // The last reference may have taken away what seemed enough.
+        // The last reference may have set samples aside, so that there are no longer enough.
         if (active.empty()) active = places_where(cells, [](const auto& c) { return c.sampling->lacks_samples(); });
     }
     while (!run.events.cancelled() && yardsticks.sample()) {
     }
-    // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
+    // An interrupt ends the sampling. Cells with samples are still finished.
     for (const auto i : active) cells[i].sampling->stop_early();
 }
 
-/// Those of one arrangement, for as long as the settings say.
-/// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
+/// Samples the cells of one arrangement, for as long as the settings say. Rounds come in pairs: the first in a random
+/// order, the second in the reverse of it (ABBA).
 void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random) {
     constexpr unsigned least = 6, few = 2;
     auto turns = places_in(cells);
@@ -126,7 +126,7 @@ public:
           number_(number),
           group_(run.request.comparisons[number]) {}
 
-    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins.
+    /// `next` returns the comparison after this one, or nullptr. It is called when the last cell begins.
     void run(std::function<GroupRun*()> next) {
         if (settings_.arrangement) return arrange();
         next_ = std::move(next);
@@ -144,8 +144,8 @@ private:
         return {.index = i, .state = std::move(state)};
     }
 
-    /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no
-    /// time.
+    /// Runs one arrangement. A failing cell ends it: the cells not prepared by then are not delivered, and the others
+    /// have no time.
     void arrange() {
         Random random(mix64(settings_.seed));
         session_.scatter(random());
@@ -177,8 +177,8 @@ private:
 
     bool builds_ahead() const { return session_.works_beside_host() && settings_.builds_ahead; }
 
-    /// Begins cell `i` and, on a device that lets the host work beside it, those that follow: their builds go on at
-    /// once.
+    /// Begins cell `i`. If the host can work while the device does, also begins the next cells, whose builds then run
+    /// in the background.
     void begin_ahead(std::size_t i) {
         constexpr std::size_t most_ahead = 16;
         constexpr double most_bytes = 1 << 30;  // of the host's memory
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// Runs the cells from `first` that fit on the device together; returns the first that did not.
+    /// Runs the cells from `first` on that fit on the device together. Returns the first one that did not fit.
     std::size_t batch(std::size_t first) {
         Cells cells;
         double bytes = 0;
@@ -210,12 +210,13 @@ private:
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
             begin_ahead(i);
-            // Not sooner: the data of a point is kept for the cells of one comparison only.
+            // Not earlier: the data of a point is kept only for the cells of one comparison.
             if (i + 1 == group_.size() && builds_ahead()) {
                 if (auto* const after = next_()) after->begin_ahead(0);
             }
             auto cell = std::move(begun_.extract(i).mapped());
-            // As in an arrangement: of what each finds in the caches the cell before it must not be the cause.
+            // Share memory as in an arrangement, so that no cell finds other cache contents because of its
+            // predecessor's buffers.
             const auto* beside = settings_.screening && !cells.empty() ? cells.front().state.get() : nullptr;
             cell.prepared = prepare(*cell.state, beside);
             const bool waits = settings_.measure || cell.state->setup.know_code;
@@ -238,7 +239,7 @@ private:
             }
             measure(cells, budget - bytes);
         }
-        // Which of them agree is told with the first one's record.
+        // The first cell's record already says which cells agree, so the code of all cells must be known.
         for (auto& cell : cells)
             if (cell.prepared && cell.state->setup.know_code) see_code(*cell.state);
         for (auto& cell : cells) end_later(std::move(cell));
@@ -246,13 +247,13 @@ private:
         return i;
     }
 
-    /// `room`: bytes that the cells leave on the device.
+    /// `room`: bytes on the device that the cells do not use.
     void measure(Cells& cells, double room) {
         Phases shared;
         const ChargedTo account(shared);
         auto& yardsticks = run_.instruments.yardsticks();
         yardsticks.begin_comparison();
-        // A simulator's bandwidth means nothing and takes minutes.
+        // A simulator's bandwidth means nothing, and measuring it takes minutes.
         const bool has_yardstick =
             run_.request.yardstick && session_.facts().implementation != model::Implementation::oclgrind;
         for (auto& cell : cells) {
@@ -286,7 +287,7 @@ private:
         auto& state = *cell.state;
         if (cell.prepared) finish(state, cell.sampling.get());
         run_.events.done(number_, cell.index, state.record);
-        state.dumped.reset();  // after the record is beside the dump
+        state.dumped.reset();  // the record is next to the dump now
         if (state.record.status != model::Status::ok) return;
         for (const auto& [name, path] : settings_.pictures) {
             const auto picture = state.setup.pictures.find(name);
@@ -320,13 +321,13 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
     session.set_largest_group(group == request.settings.largest_groups.end() ? 0 : group->second);
     Kept own;
     auto& keep = kept ? *kept : own;
-    if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over
+    if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // the reason for the refusal may be gone
     if (!keep.in_advance) keep.programs.reset();
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
                             request.settings.builds_ahead);
     FinishQueue finish_queue(session.works_beside_host(), memory_budget(session.facts()));
     Running running{session, instruments, request, finished, finish_queue, events};
-    std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
+    std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that is finished later still refers to its group
     std::size_t comparisons = 0;
     const auto next = [&]() -> GroupRun* {
         if (comparisons == request.comparisons.size()) return nullptr;
@@ -346,8 +347,8 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
     } catch (...) {
         const auto first = std::current_exception();
         try {
-            finish_queue.end_all();  // what was measured is kept, whatever ends the run
-        } catch (...) {              // and that was first
+            finish_queue.end_all();  // keep what was measured, whatever ends the run
+        } catch (...) {              // report the first exception only
         }
         std::rethrow_exception(first);
     }
@@ -356,7 +357,7 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,
                                   const model::Cell& cell) {
-    // What is compiled for a processor that is not here is the same on every host.
+    // Code for an absent processor is the same on every host.
     const auto host = device.platform == "offline" ? std::string() : this_host().name;
     auto out = inspect::claim_device_folder(root, device, host) / cell.id;
     if (!cell.label.empty()) out /= folder_name(cell.label);

@@ -1,4 +1,4 @@
-// VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Tells of its events; never prints.
+// VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Reports events; never prints.
 #pragma once
 
 #include <algorithm>
@@ -22,45 +22,44 @@
 
 namespace cllab::run {
 
-/// A cell of a request: its comparison, and its place there.
+/// A cell of a request: the number of its comparison, and its place in it.
 using CellNumber = std::pair<std::size_t, std::size_t>;
 
-/// Who is told of a run: of each cell, by its comparison and its place there. In the process that calls OpenCL he is
-/// also asked and told what follows `done`.
+/// Callbacks of a run. The two numbers are the cell's comparison and its place in it. `picture` and `cancelled` are
+/// called only in the process that calls OpenCL.
 struct Events {
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). The record names the cell and device.
     std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin = [](auto&&...) {};
     std::function<void(std::size_t, std::size_t, const model::Record&)> done = [](auto&&...) {};
-    /// The picture that --output writes to the file `path`.
+    /// Receives the picture that --output writes to the file `path`.
     std::function<void(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey)>
         picture = [](auto&&...) {};
-    /// Asked between samples and cells; true ends the run with Interrupted.
+    /// Called between samples and cells; true ends the run with Interrupted.
     std::function<bool()> cancelled = [] { return false; };
 };
 
 struct Interrupted {};
 
-/// Runs the request on one device, without the cells in `finished`. A cell fails alone; an Error of Blame::usage or
-/// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session.
+/// Runs the request on one device, except the cells in `finished`. A failing cell does not end the run; an Error of
+/// Blame::usage or ::environment does. `kept`: results to reuse in later runs on the session.
 void execute(device::Session& session, const RunRequest& request, const Events& events,
              const std::set<CellNumber>& finished = {}, Kept* kept = nullptr);
 
-/// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the
-/// cell's family do.
+/// Builds the cell's program, so that a later run with `kept` finds it. Throws as the driver and the cell's family do.
 void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
 
 const model::HostInfo& this_host();
-/// What records say of the device, without the cache that a run takes for its last level.
+/// The device as records describe it, without the last-level cache, which the run adds.
 model::DeviceInfo device_info(const model::Device& device);
 std::uint64_t host_memory_bytes();
 
-/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made:
+/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. Creates the device's folder:
 /// see inspect::claim_device_folder.
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,
                                   const model::Cell& cell);
 
-// The cells of a run: who takes the next sample, which the cells of one comparison do in turns, so that drift hits them
-// alike, and who is between his measurement and his record.
+// The cells of a run. The cells of one comparison take samples in turns, so that drift affects them alike. A measured
+// cell then waits until it is finished.
 
 struct CellRun {
     std::size_t index = 0;  ///< in its comparison
@@ -70,11 +69,11 @@ struct CellRun {
 };
 using Cells = std::vector<CellRun>;
 
-/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here
-/// until their code has been read by the thread that does it, while the next ones are built and measured.
+/// Measured cells in the order of the run. If the host can work while the device does, they wait here until another
+/// thread has read their code. Meanwhile the next cells are built and measured.
 class FinishQueue {
 public:
-    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
+    /// `device_bytes`: what comparisons may use. The cells that wait here may use an eighth of that in addition.
     FinishQueue(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
 
     void add(CellRun cell, std::function<void(CellRun&)> end) {
@@ -82,7 +81,7 @@ public:
         waiting_.push_back({std::move(cell), std::move(end)});
         while (!waiting_.empty() && (!wait_ || is_full() || is_read(waiting_.front().cell))) end_first();
     }
-    /// All of them, also when the ending of one throws: the first such exception is thrown then.
+    /// Ends all cells, even if ending one of them throws. Then throws the first such exception.
     void end_all() {
         std::exception_ptr trouble;
         while (!waiting_.empty()) {

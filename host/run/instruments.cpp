@@ -9,8 +9,8 @@
 namespace cllab::run {
 namespace {
 
-/// The log without what differs from build to build of one text: ptxas ends with "Compile time = 1.637 ms", and with it
-/// in the key no point of a sweep would find what the one before had read (H200: 0.45 s a point).
+/// The log without lines that differ between builds of one text. ptxas ends with "Compile time = 1.637 ms". With that
+/// line in the key, no point of a sweep would find the code that the previous point had read (H200: 0.45 s per point).
 std::string lasting(const std::string& log) {
     std::string out;
     for (const auto& line : split(log, '\n'))
@@ -18,7 +18,7 @@ std::string lasting(const std::string& log) {
     return out;
 }
 
-/// Everything that read_code looks at.
+/// All inputs of read_code.
 std::string key_of(const inspect::DumpRequest& request) {
     std::string out = join({request.entry, request.launch.local.text(), std::to_string(request.launch.local_arguments),
                             inspect::code_that_ran(request), lasting(request.build_log), ""},

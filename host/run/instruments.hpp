@@ -1,4 +1,4 @@
-// What the cells of a device share beside their own kernels; made when the first cell needs it.
+// What the cells on a device share, besides their own kernels. Each part is made when the first cell needs it.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace cllab::run {
 
 struct Answer;
 
-/// The last few results, each made once and found again by its key; some are still being made.
+/// The last few results by key. Each is made once, possibly still in another thread.
 template <typename Result>
 class Recent {
 public:
@@ -42,9 +42,8 @@ private:
 
 class Programs {
 public:
-    /// `ahead`: texts may be built in a thread of their own where the device lets the host work beside it; one after
-    /// the other, since what a driver's compiler does with several at once is its own affair. Else each is built by the
-    /// first get().
+    /// `ahead`: builds run in another thread if the host can work while the device does. They run one at a time,
+    /// because a driver's compiler may not support parallel builds. Otherwise the first get() of a result builds it.
     Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
     std::shared_future<device::Built> build(const std::string& source, const std::string& options);
     bool builds_ahead() const { return ahead_; }
@@ -56,32 +55,32 @@ private:
     Recent<device::Built> recent_{128};
 };
 
-/// The last few binaries that were read. Points of a sweep often have the same code, and reading it takes longer than
-/// running it where ptxas and a disassembler are asked.
+/// The last few binaries that were read. Points of a sweep often have the same code. Reading it with ptxas and a
+/// disassembler takes longer than running it.
 class CodeMemo {
 public:
-    /// As inspect::read_code: in a thread of its own, or by the first get() when not `beside`. The device that
-    /// the request refers to outlives it.
+    /// As inspect::read_code: in another thread if `beside`, else in the first get(). The device in the request must
+    /// outlive the result.
     std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool beside);
 
 private:
-    Recent<inspect::Analysis> recent_{64};  ///< of the cells that wait for theirs, some have several kernels
+    Recent<inspect::Analysis> recent_{64};  ///< many, because cells wait for their code and may have several kernels
 };
 
-/// What outlives a run on a session: the next one finds the same texts built and read, and the same reference. Goes
-/// before its session.
+/// Results that outlive a run on a session: programs, code that was read, and the reference kernel. Destroy it before
+/// its session.
 struct Kept {
     std::optional<Reference> reference;
     std::optional<Programs> programs;
-    bool in_advance = false;  ///< these were built before there was a run, for the runs to come
+    bool in_advance = false;  ///< build_in_advance() made `programs`, and runs keep them
     CodeMemo code;
     model::Memo data;
-    std::shared_ptr<const Answer> answer{};  ///< of the cell before
+    std::shared_ptr<const Answer> answer{};  ///< of the previous cell
 };
 
 class Instruments {
 public:
-    /// `kept`: of the session; what is empty is made here.
+    /// `kept`: results of earlier runs on the session. Adds what is missing.
     Instruments(device::Session& session, Kept& kept, const std::optional<model::Limits>& limits,
                 bool builds_ahead = true)
         : session_(session), kept_(kept), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {
@@ -95,7 +94,7 @@ public:
         if (!kept_.reference) kept_.reference.emplace(session_);
         return *kept_.reference;
     }
-    /// Throws as Flush's constructor at the first call.
+    /// The first call throws as Flush's constructor.
     Flush& flush() {
         if (!flush_) flush_.emplace(session_, displacing(last_level_.bytes));
         return *flush_;

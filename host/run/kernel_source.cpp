@@ -24,7 +24,7 @@ std::string read_file(const std::filesystem::path& path) {
         throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why);
     };
     if (const auto fault = reading_fault(path); !fault.empty()) refuse("cannot be read: " + fault);
-    std::error_code unknown;  // of a pipe
+    std::error_code unknown;  // set for a pipe
     if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
         refuse("is larger than 16 MiB, the limit for kernel text");
     const auto text = cllab::read_file(path);
@@ -37,7 +37,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises
+/// LAB_GROUP_X, _Y and _Z if all launches share one local size that the device accepts only from a kernel that promises
 /// it.
 std::vector<std::string> promised_group(const model::Setup& setup, const model::Device& device) {
     auto locals = mapped(model::launches_of(setup), &model::Launch::local);
@@ -49,7 +49,7 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
             "LAB_GROUP_Z=" + std::to_string(local.size[2])};
 }
 
-/// The text of the family behind those of the headers that are there.
+/// The existing headers, then the text of the family.
 KernelSource source_of(const std::string& family, const std::vector<std::string>& headers,
                        const std::filesystem::path& cl_dir) {
     KernelSource out;
@@ -167,7 +167,7 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
 }
 
 std::string first_error(const std::string& log) {
-    std::string heading, other;  // heading: "Error(s) while linking:", of which the line behind it says more
+    std::string heading, other;  // heading: "Error(s) while linking:", explained by the next line
     bool empty = true;
     for (const auto& raw : split(log, '\n')) {
         const auto line = one_line(raw);
@@ -217,7 +217,7 @@ std::optional<std::string> missing_need(const model::Variant& variant, const Dev
 }
 
 void require_local_memory(const Device& device, std::uint64_t of_kernel, std::uint64_t of_arguments) {
-    // What is too much for a kernel's own arrays the build has refused there.
+    // The build has already rejected a kernel whose own arrays are too large.
     if (of_arguments == 0 && device::has_quirk(device, "nvidia-local-arrays")) return;
     if (device.local_bytes > 0 && of_kernel + of_arguments > device.local_bytes)
         throw Unsupported("it needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +

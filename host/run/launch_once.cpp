@@ -9,7 +9,7 @@ namespace {
 
 using namespace model;
 
-/// The largest group that divides what is launched, as drivers choose it.
+/// Chooses a work-group of up to 256 work-items that divides the global size, as drivers do.
 void choose_group(const Extent& global, Extent& local, std::vector<std::string>& assumed) {
     constexpr std::size_t usual = 256;
     if (local.dims > 0 || global.dims == 0) return;

@@ -31,7 +31,7 @@ MeasureRules rules_for(const model::Device& device, const Settings& settings) {
 unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event,
                                const MeasureRules& rules) {
     const double wanted = std::max({200 * timer_step, 20 * empty_launch, 200 * event, rules.sample_least_seconds});
-    // A hair less, so that 100 us over 1 us is 100 and not 101 by rounding.
+    // Slightly less, so that rounding does not turn 100 us over 1 us into 101.
     const double least = std::ceil(wanted / operation * (1 - 1e-9)),
                  most = std::floor(rules.sample_most_seconds / operation);
     return static_cast<unsigned>(std::clamp(std::min(least, most), 1.0, 1e6));
@@ -55,14 +55,15 @@ bool StopRule::enough(std::span<const double> samples, double spent, const std::
         const bool undisturbed = had_its_cores();
         const double half_width = relative_half_width(summarise(samples));
         if (undisturbed && half_width <= rules_.precise_within) return stop("precise");
-        // Twice the samples should narrow the interval by about 0.7; one that stays shows noise that more cannot cure.
+        // Twice the samples should narrow the interval to about 0.7. If it stays as wide, more samples cannot reduce
+        // the noise.
         if (undisturbed && next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_)
             return stop("noise-floor");
         if (n >= (undisturbed ? rules_.last_check : rules_.most_waiting)) return stop("cap");
         last_half_width_ = half_width;
         next_check_ *= 2;
     }
-    // Never end with too little for an interval, unless one sample alone is very long.
+    // Take enough samples for an interval, unless one sample alone is very long.
     const unsigned least = n > 0 && spent / n > 1 ? 3 : least_for_interval;
     return spent >= rules_.sampling_seconds && n >= least && stop("timeout");
 }
@@ -118,7 +119,7 @@ std::optional<std::string> not_linear(std::span<const double> low, std::span<con
         if (may_be_free) return std::nullopt;
         return "the time does not grow with the trip count beyond the noise";
     }
-    // The whole interval must lie beyond what is allowed.
+    // The whole interval must be outside the allowed range.
     const double allowed = 0.05 * grows.median;
     if (apart.low <= allowed && apart.high >= -allowed) return std::nullopt;
     return "halfway between two trip counts the time is " +
@@ -151,7 +152,7 @@ void DriftFilter::put(const Sample& sample, bool fine) {
 
 void DriftFilter::sort_out() {
     kept_ = aside_ = {};
-    // Samples of a block stand together: it is judged once.
+    // The samples of a block are adjacent: judge each block once.
     std::size_t judged = references_.size() + 1;
     bool fine = true;
     for (const auto& s : all_) {
@@ -161,7 +162,7 @@ void DriftFilter::sort_out() {
 }
 
 void DriftFilter::reference(double seconds) {
-    if (seconds <= 0) return;  // its launch failed, or ended within a step of the clock
+    if (seconds <= 0) return;  // the launch failed, or ended within a step of the clock
     references_.push_back(seconds);
     median_ = median_of(references_);
     sort_out();

@@ -1,8 +1,8 @@
-// The chain that the probes of arithmetic run, and its host-side reference.
+// The chain that the arithmetic probes run, and its reference on the host.
 //
 // The chain is x <- fma(x, x, c) with c = -1.9: a quadratic map that is chaotic on [-2, 2] and never leaves it. The
-// usual chain x <- fma(x, a, b) runs into a fixed point, after which a compiler or a kernel that leaves steps out gives
-// the same bits; here the end value depends on every single step, and the host's fma reproduces it bit for bit.
+// usual chain x <- fma(x, a, b) reaches a fixed point, so a compiler or kernel that then omits steps gives the same
+// bits. Here the end value depends on every step, and the host's fma reproduces it bit for bit.
 #pragma once
 
 #include <cmath>
@@ -29,15 +29,15 @@ std::vector<T> chain_starts(std::size_t count, std::uint64_t seed) {
 inline float chain_step(float x, float c) { return std::fma(x, x, c); }
 inline double chain_step(double x, double c) { return std::fma(x, x, c); }
 
-/// Of two different numbers two different ones, so that every step is seen in the end value (a quadratic map modulo
-/// 2^32 soon has only a few); with c odd it goes through all 2^32 (Hull and Dobell 1962).
+/// Maps different numbers to different numbers, so that every step shows in the end value. A quadratic map modulo 2^32
+/// soon has only a few values. If c is odd, this chain visits all 2^32 numbers (Hull and Dobell 1962).
 inline std::uint32_t chain_step(std::uint32_t x, std::uint32_t c) { return x * ((c & ~7u) | 5) + c; }
-/// The same of all 2^16.
+/// The same with all 2^16 numbers.
 inline std::uint16_t chain_step(std::uint16_t x, std::uint16_t c) {
     return static_cast<std::uint16_t>(chain_step(std::uint32_t{x}, std::uint32_t{c}));
 }
 
-// Product and sum of three halves near 1 are exact in double, so only the last rounding counts.
+// In double, product and sum of three halves near 1 are exact, so only the last rounding counts.
 inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) * x + c); }
 inline Half operator+(Half a, Half b) { return to_half(static_cast<double>(a) + static_cast<double>(b)); }
 
@@ -51,8 +51,8 @@ T run_chain(T x, T c, std::int64_t steps) {
     return x;
 }
 
-/// What the kernels leave of chains of `steps` links: element e of a work-item is the sum, in order, of element e of
-/// its `chains` chains of `width` elements. Work-items repeat with period 4.
+/// The output of the kernels for chains of `steps` links. Element e of a work-item is the sum, in order, of element e
+/// of its `chains` chains of `width` elements. Work-items repeat with period 4.
 template <typename T>
 std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps, std::size_t chains,
                           std::size_t width) {

@@ -41,7 +41,7 @@ double number_of(const std::string& text) {
     throw Error(Blame::usage, "'", text, "' is no number");
 }
 
-/// "1 to 4Ki", and behind it "powers of two" or "multiples of 4".
+/// Parses "1 to 4Ki", optionally followed by "powers of two" or "multiples of 4".
 void set_range(Axis& axis, const std::string& value) {
     constexpr std::string_view multiples = "multiples of ";
     for (const auto& part : list_of(value)) {
@@ -70,7 +70,7 @@ bool set_property(Axis& axis, const std::string& key, const std::string& value) 
     }
     if (key == "choice") {
         axis.kind = Axis::Kind::choice;
-        if (value.empty()) return true;  // the family's file gives them
+        if (value.empty()) return true;  // the family's file sets them
         axis.choices = list_of(value);
         axis.values = {axis.choices.front()};
     } else if (key == "unit") {

@@ -1,4 +1,4 @@
-// What a family is: its question, axes and variants from the last comment of its .cl, and what makes its cells.
+// A family: its question, axes and variants from the last comment of its .cl, and the functions that make its cells.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,26 @@ namespace cllab::model::lib {
 
 using Texts = std::vector<std::string>;
 
-/// A name among several.
+/// Whether `names` contains `name`.
 template <typename Names = std::initializer_list<std::string_view>>
 bool is_one_of(std::string_view name, const Names& names) {
     return std::ranges::find(names, name) != names.end();
 }
 
-/// Question, axes and variants as a text says them; host/experiments/README.md has its words. Throws Error(usage) for
-/// another word.
+/// Question, axes and variants from their description in `text`; host/experiments/README.md lists its keys. Throws
+/// Error(usage) for an unknown key.
 Experiment described(const std::string& family, std::string_view text);
 
-/// What a family's cells say beside their times.
+/// The results of a family besides the times of its cells.
 struct Results {
     std::vector<Metric> metrics{};
     decltype(Experiment::conclude) conclude{};
 };
 
-/// The Experiment that cl/<name>.cl describes, of cells that `setup` makes.
+/// The Experiment that cl/<name>.cl describes. `setup` makes its cells.
 Experiment family(const std::string& name, Setup (*setup)(const Request&, Params&), Results results = {});
-/// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, by the device and
-/// the variant's name or by the whole request; `setup` makes a cell of what they are.
+/// The same for a family whose axes may be auto, or invalid together. `shape` reads all of them, with the device and
+/// the variant's name or with the whole request. `setup` makes a cell from the result.
 template <typename Shape>
 Experiment family(const std::string& name, const std::function<Shape(const Request&, Params&)>& shape,
                   Setup (*setup)(const Request&, const Shape&), Results results = {}) {

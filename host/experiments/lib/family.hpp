@@ -1,4 +1,4 @@
-// What the file of a family is written with.
+// Everything that a family's file needs.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Lines, plateaus and steps; then the models with whole parameters.
+// Lines, plateaus and steps; then the models with integer parameters.
 #include "experiments/lib/fit.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace cllab::model {
 namespace {
 
-/// Non-decreasing curve nearest to y in absolute error: pool adjacent violators (Barlow et al. 1972), each pool at its
+/// Non-decreasing curve nearest to y in absolute error: pool adjacent violators (Barlow et al. 1972). Each pool has its
 /// lower median, so that a spike is pooled with the point after it and vanishes.
 std::vector<double> isotonic(const std::vector<double>& y) {
-    std::vector<std::vector<double>> pools;  // each sorted
+    std::vector<std::vector<double>> pools;  // each pool is sorted
     const auto level = [](const std::vector<double>& pool) { return pool[(pool.size() - 1) / 2]; };
     for (const double value : y) {
         pools.push_back({value});
@@ -38,7 +38,7 @@ struct Run {
 constexpr double least_span = 1.6;  ///< last x over first x: a shorter stretch is part of a slope
 constexpr std::size_t least_points = 3;
 
-/// Flat stretches of the monotone curve `smooth`, longest in x first, then left and right of it.
+/// Finds flat stretches of the monotone curve `smooth`: the longest in x first, then those on its left and right.
 class RunFinder {
 public:
     RunFinder(const std::vector<double>& x, const std::vector<double>& smooth, double tolerance)
@@ -66,8 +66,8 @@ private:
         const double level = middle(first, last);
         return smooth_[last] <= level * tolerance_ && smooth_[first] >= level / tolerance_;
     }
-    /// An even climb through the band rises by half of it between its quartiles; a plateau that creeps at its end,
-    /// hardly.
+    /// An even climb through the band rises by half of the band between its quartiles. A plateau that rises at its end
+    /// hardly rises there.
     bool is_slope(std::size_t first, std::size_t last) const {
         const std::size_t quarter = (last - first) / 4;
         return std::log(smooth_[last - quarter] / smooth_[first + quarter]) > 0.35 * 2 * std::log(tolerance_);
@@ -116,7 +116,7 @@ std::optional<Line> fit_line(std::span<const double> xs, std::span<const double>
     };
     const auto residues = offsets(line.slope.value);
     const Summary base = summarise(residues);
-    // The intercept is uncertain by its own scatter and by the slope's: the wider of the two.
+    // The intercept is uncertain by its own scatter and by the slope's. Use the wider of the two.
     const double one = summarise(offsets(line.slope.low)).median, other = summarise(offsets(line.slope.high)).median;
     line.intercept = {base.median, std::min({base.low, one, other}), std::max({base.high, one, other})};
     return line;
@@ -130,12 +130,13 @@ Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, d
     std::vector<Run> runs;
     RunFinder(x, smooth, tolerance).find(0, x.size(), runs);
     const auto points_of = [&, &yv = y](const Run& r) { return std::span(yv).subspan(r.first, r.last + 1 - r.first); };
-    // The isotonic curve is flat wherever its points scatter without order: half of them must lie near the level.
+    // The isotonic curve is flat wherever points scatter without order. So half of the points must be near the level.
     std::erase_if(runs, [&](const Run& r) {
         const Summary s = summarise(points_of(r));
         return s.mad > s.median * (tolerance - 1);
     });
-    // What the longest-first search cut in two is one level still: within the width of the band, and nothing between.
+    // Merge the parts of a level that the longest-first search has split: within the width of the band, with nothing
+    // between.
     for (std::size_t i = 0; i + 1 < runs.size();) {
         const auto level = [&](const Run& r) { return summarise(points_of(r)).median; };
         const bool touching = runs[i + 1].first == runs[i].last + 1;
@@ -179,7 +180,7 @@ std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const doub
     return best;
 }
 
-// The models whose parameters can only be whole: each candidate is fitted and the likeliest taken.
+// The models with integer parameters: each candidate is fitted, and the likeliest one is taken.
 
 namespace fit {
 namespace {
@@ -190,7 +191,7 @@ double mean_error(std::span<const double> k, std::span<const double> y, double b
     return sum / static_cast<double>(y.size());
 }
 
-/// The scale a of least sum |1 - a * f|: the median of 1 / f, each weighted by its f.
+/// The scale a that minimizes sum |1 - a * f|: the median of 1 / f, weighted by f.
 double weighted_scale(const std::vector<double>& f) {
     std::vector<double> sorted;
     double total = 0;
@@ -220,7 +221,7 @@ std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double
 }
 
 Affine fit_affine(std::span<const double> k, std::span<const double> y) {
-    // Each row divided by its y: 1 = base * u + slope * v, so that errors are relative.
+    // Divide each row by its y: 1 = base * u + slope * v. Errors are then relative.
     std::vector<double> u, v, weight(y.size(), 1.0);
     for (std::size_t i = 0; i < y.size(); ++i) u.push_back(1 / y[i]), v.push_back(k[i] / y[i]);
     Affine fit;
@@ -235,7 +236,7 @@ Affine fit_affine(std::span<const double> k, std::span<const double> y) {
             v1 += weight[i] * v[i];
         }
         const double determinant = uu * vv - uv * uv;
-        if (!(determinant > 1e-12 * uu * vv)) break;  // every k the same: the slope is unknown, see below
+        if (!(determinant > 1e-12 * uu * vv)) break;  // all k are equal, so the slope is unknown: see below
         fit.base = (u1 * vv - v1 * uv) / determinant;
         fit.slope = (v1 * uu - u1 * uv) / determinant;
         for (std::size_t i = 0; i < y.size(); ++i)
@@ -243,7 +244,7 @@ Affine fit_affine(std::span<const double> k, std::span<const double> y) {
     }
     fit.residual = mean_error(k, y, fit.base, fit.slope);
     if (fit.base >= 0 && fit.slope > 0) return fit;
-    // On a bound, one parameter is left and its fit is a weighted median.
+    // On a bound, only one parameter is free, and its fit is a weighted median.
     const double level = weighted_scale(u), scale = weighted_scale(v);
     const Affine flat{level, 0, mean_error(k, y, level, 0)}, through_origin{0, scale, mean_error(k, y, 0, scale)};
     return flat.residual <= through_origin.residual ? flat : through_origin;
@@ -265,8 +266,8 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
     for (unsigned period = 1; period < most; ++period) {
         for (std::size_t i = 0; i < g.size(); ++i) steps[i] = std::ceil(g[i] / period);
         const auto affine = fit::fit_affine(steps, t);
-        // Without this bound a flat curve is a staircase of any period on a high floor, and one that drifts upwards a
-        // staircase of period 1. Groups that saturate a unit take far longer than a launch.
+        // Without this bound, a flat curve would fit a staircase of any period on a high floor. A curve that drifts
+        // upwards would fit one of period 1. Groups that saturate a unit take far longer than a launch.
         if (affine.base <= affine.slope / 2) tried.emplace_back(period, affine);
     }
     if (tried.empty()) return std::nullopt;
@@ -277,7 +278,7 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
     Staircase s;
     s.period = {static_cast<double>(period), static_cast<double>(period), static_cast<double>(period)};
     s.residual = affine.residual;
-    // Likely periods beside the best; not those of another range beyond an unlikely one.
+    // Likely periods adjacent to the best one. An unlikely period ends the range.
     for (auto it = best; it != tried.end() && fit::as_likely(it->second.residual, affine.residual, g.size()); ++it)
         s.period.high = it->first;
     for (auto it = best; fit::as_likely(it->second.residual, affine.residual, g.size()); --it) {
@@ -289,9 +290,8 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
 
 namespace {
 
-/// Groups per unit of time are min(group_rate, wave_rate / waves), so each split of the wave counts into "limited by
-/// groups" and "by waves" gives both rates as medians.
-/// With every point limited by groups when `width` is 0.
+/// Groups per unit of time are min(group_rate, wave_rate / waves). So each split of the wave counts into "limited by
+/// groups" and "by waves" gives both rates as medians. `width` 0: groups limit every point.
 Dispatch fit_width(const std::vector<double>& sizes, const std::vector<double>& rates, unsigned width) {
     std::vector<double> waves, group_rates;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -332,9 +332,9 @@ std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::s
     std::vector<Dispatch> tried;
     for (const unsigned width : {8u, 16u, 32u, 64u, 128u}) tried.push_back(fit_width(sizes, rate, width));
     auto best = *std::ranges::min_element(tried, {}, &Dispatch::residual);
-    // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width
-    // and a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit
-    // gains tens.
+    // Claim a wave rate only if the group rate alone explains the points markedly worse. A wave rate adds a rate, a
+    // width and a split, chosen as the best of dozens. So mere noise gains up to about 3 in log likelihood; a real
+    // limit gains tens.
     constexpr double wave_margin = 6;
     const auto groups_only = fit_width(sizes, rate, 0);
     if (fit::as_likely(groups_only.residual, best.residual, sizes.size(), wave_margin)) return groups_only;
@@ -348,7 +348,7 @@ unsigned bank_slots(std::span<const std::uint32_t> byte_addresses, unsigned bank
                     unsigned lanes_per_pass) {
     unsigned slots = 0;
     for (std::size_t first = 0; first < byte_addresses.size(); first += lanes_per_pass) {
-        std::map<unsigned, std::set<std::uint32_t>> words;  // of each bank
+        std::map<unsigned, std::set<std::uint32_t>> words;  // per bank
         for (const auto address :
              byte_addresses.subspan(first, std::min<std::size_t>(lanes_per_pass, byte_addresses.size() - first)))
             words[address / bank_bytes % banks].insert(address / bank_bytes);
@@ -368,7 +368,7 @@ std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_p
     if (usable.size() < 3 || lanes_per_pass == 0) return std::nullopt;
     std::vector<Banks> tried;
     std::vector<double> most_extra;
-    // The commonest first: of equals the first is taken.
+    // The most common first, because the first of equals is taken.
     for (const auto& [banks, bytes] :
          std::initializer_list<std::pair<unsigned, unsigned>>{{32, 4}, {64, 4}, {16, 4}, {32, 8}, {64, 8}, {16, 8}}) {
         std::vector<double> extra;

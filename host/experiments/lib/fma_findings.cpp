@@ -15,8 +15,8 @@ bool is_faster(const Curve::Sample& s, const Curve::Sample& than, const Device& 
            sure_rate_of_all_cores(rate_of_sample(than), than, device);
 }
 
-/// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together. The two
-/// clocks need not agree better than the 2 % within which a GPU's times do.
+/// A GPU's driver knows the highest clock. A higher clock means that ticks and time were not taken together. The two
+/// clocks need not agree better than within 2 %, the spread of a GPU's times.
 std::optional<std::string> too_fast(const Finding& clock, const Device& device) {
     constexpr double tolerated = 1.02;
     const double most = 1e6 * device.clock_mhz;
@@ -25,14 +25,14 @@ std::optional<std::string> too_fast(const Finding& clock, const Device& device) 
            format_rate(most, "Hz");
 }
 
-/// cl_khr_kernel_clock does not say what it counts. On a CPU it is the time-stamp counter, at a constant rate.
+/// cl_khr_kernel_clock does not say what it counts. On a CPU it counts the time-stamp counter at a constant rate.
 bool counts_cycles(const Device& device) {
     return device.implementation == Implementation::nvidia || device.implementation == Implementation::amd;
 }
 
 void conclude_latency(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     auto clock = rows_of(curves, "clock");
-    double period = 0;  // of the counter; 0: not known
+    double period = 0;  // of the counter; 0: unknown
     if (!clock.empty() && !counts_cycles(device)) {
         out.push_back(withheld("cycles.float", "float latency in cycles",
                                "the counter that kernels read, " +
@@ -60,7 +60,7 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
     }
 }
 
-/// A CPU computes elements of so many bits with vectors of as many: the rate of a kernel whose code has no wider ones.
+/// The peak rates of a CPU in vectors of 128 and 256 bits, from kernels whose code has no wider vectors.
 void conclude_widths(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     std::map<std::pair<std::string, unsigned>, Row> best;  // by type and bits
     for (const auto& row : rows_of(curves, "peak")) {
@@ -84,7 +84,7 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
     }
 }
 
-/// A type that the device only emulates takes far more instructions than float; doubles take twice as many vectors.
+/// A type that the device only emulates takes far more instructions than float. Double takes twice as many vectors.
 std::string emulated(const std::vector<Row>& peaks, const Row& row) {
     const auto instructions = [](const Row& r) { return metric(*r.sample, "loop_instructions").value_or(0); };
     const auto links = [](const Row& r) { return r.curve->fixed.real("ilp") * r.curve->fixed.real("unroll"); };
@@ -111,7 +111,7 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
                                            " and " + row.curve->fixed.text("ilp") + emulated(peaks, row) +
                                            "; a multiply-add counts two"));
     }
-    // One work-group: the rate of one unit, and the parallelism that it needs.
+    // One work-group: the rate of one unit, and the parallelism that it needs for this rate.
     double most = 0;
     const auto grid = rows_of(curves, "ilp");
     for (const auto& row : grid) most = std::max(most, rate_of_sample(*row.sample));
@@ -172,14 +172,14 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     double agreement = 1;
     for (const auto& row : rows) {
         groups.push_back(static_cast<double>(groups_for(row.sample->x, device)));
-        // Where the host is shared, most launches may be disturbed; those that were not agree.
+        // If the host is shared, most launches may be disturbed. The undisturbed ones agree.
         seconds.push_back(metric(*row.sample, "mode").value_or(row.sample->per_step));
         agreement = std::min(agreement, metric(*row.sample, "mode_share").value_or(1));
     }
     const auto refuse = [&](const std::string& why) { out.push_back(withheld("units", "compute units", why)); };
     const auto stairs = fit_staircase(groups, seconds);
     if (!stairs) return refuse("the time over the number of work-groups shows no steps");
-    // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
+    // Other work on some units causes other steps, which fit worse, or samples that disagree.
     if (stairs->residual > 0.04)
         return refuse("the staircase of time over work-groups is uneven (residual " + percent(stairs->residual) +
                       "): the device has other work");
@@ -197,7 +197,7 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
                              ", at least " + percent(agreement) + " of the samples agree"));
 }
 
-/// Every sample of `align` differs in nothing but the place of its loop.
+/// The samples of `align` differ only in the position of the loop.
 void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& out) {
     const auto rows = rows_of(curves, "align");
     if (rows.size() < 4) return;
@@ -206,7 +206,7 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
     auto found =
         ratio_finding("loop.place", "worst place of a loop", *worst->sample, *best->sample,
                       concat("slowest over fastest of one loop behind ", rows.size(), " lengths of straight line"));
-    // The shortest period that every pair of samples keeps to within 2 %.
+    // The shortest period that holds for every pair of samples within 2 %.
     std::size_t period = 0;
     for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && found.low > 1.02; ++p) {
         bool kept = true;

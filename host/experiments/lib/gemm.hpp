@@ -1,11 +1,10 @@
-// How gemm's variants with tiles in registers cut C (what cl/include/gemm.h takes as macros), and how a matrix product
-// is proved in time proportional to the matrices: Freivalds' check (1977) with exact arithmetic.
+// Proves a matrix product in time proportional to the matrices: Freivalds' check (1977) with exact arithmetic.
 //
-// All values are whole numbers so small that every sum of products fits into the 24 bits of a float's significand: the
-// product is then exact in whatever order it is summed and with or without fused operations. So C = C0 + A B holds in
-// the integers, hence modulo 2^64, hence C x = C0 x + A (B x) for a random vector x of 64-bit words. A C that is wrong
-// anywhere passes with a probability of 2^-39 or less: its error there is at most 2^25 in size, so at most 25 of the 64
-// low bits that its product with a random word must have at zero are zero by themselves.
+// All values are integers so small that every sum of products fits into the 24 bits of a float's significand. The
+// product is then exact in any order of summation, with or without fused operations. So C = C0 + A B holds in the
+// integers, and modulo 2^64. Then C x = C0 x + A (B x) for a random vector x of 64-bit words. A C with any wrong
+// element passes with a probability of at most 2^-39. Its error there is at most 2^25, so it has at most 25 trailing
+// zero bits. For a product of 0 modulo 2^64, the 39 low bits of the random word must be 0.
 #pragma once
 
 #include "experiments/lib/family.hpp"
@@ -14,19 +13,19 @@ namespace cllab::model::gemm {
 
 struct Matrices {
     std::size_t m = 0, n = 0, k = 0;
-    SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n; no c is one of zeros
+    SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n; an empty c means zeros
 
     std::span<const float> c_before() const { return c ? lib::view<float>(c) : std::span<const float>(); }
 };
 
-/// Largest size of an element of A and B for which an element of C (below 2^19) and k products, added twice, stay below
-/// 2^24: the product is checked after one operation and after two.
+/// Largest absolute value of an element of A and B. With it, an element of C (below 2^19) plus k products, added twice,
+/// stays below 2^24. Reason: the product is checked after one operation and after two.
 inline std::int32_t largest_element(std::size_t k, int most = 1023) {
     const double room = (0x1p24 - 0x1p19) / 2;
     return std::max(1, std::min(most, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
 }
 
-/// Elements of A and B are at most `largest` in size.
+/// Elements of A and B have absolute values of at most `largest`.
 inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std::uint64_t seed, int largest = 1023) {
     const auto whole = [&](std::size_t count, std::uint64_t s, std::int32_t most) {
         const auto range = static_cast<std::uint64_t>(2 * most + 1);
@@ -45,7 +44,7 @@ inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std
 
 inline std::uint64_t word(float v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)); }
 
-/// rows x columns times a vector, modulo 2^64.
+/// Product of a matrix of `rows` rows and a vector, modulo 2^64.
 inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size_t rows,
                                         std::span<const std::uint64_t> x) {
     std::vector<std::uint64_t> out(rows);
@@ -60,7 +59,7 @@ inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size
     return out;
 }
 
-/// The first element of row `r` that is not C0 + `times` A B, computed element by element.
+/// The first element of row `r` that differs from C0 + `times` A B, computed element by element.
 inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r,
                                                     std::uint64_t times) {
     const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = in.c_before();
@@ -77,14 +76,13 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
     return std::nullopt;
 }
 
-/// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nothing; one or two operations.
+/// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nullopt; for one or two operations.
 inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
                                         std::uint64_t operations = 1) {
     const auto odd = lib::first_of_pieces(
         found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
             for (std::size_t i = begin; i < end; ++i) {
-                // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should
-                // be.
+                // Not an integer of at most 2^24 (or NaN): compute the row exactly to tell the expected value.
                 if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
                     return difference_in_row(in, found, i / in.n, operations);
             }

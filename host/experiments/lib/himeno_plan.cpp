@@ -9,18 +9,18 @@ using lib::divide_up, lib::is_one_of, lib::round_up;
 std::string automatic_size(const Device& device) {
     if (device.implementation == Implementation::oclgrind) return "XXS";
     if (device.is_cpu()) return "S";
-    // L is the smallest that no cache of today's GPUs holds: 1.9 GB, the host's copies beside it.
+    // L is the smallest size that no cache of today's GPUs holds: 1.9 GB, plus the host's copies.
     return device.global_bytes >= (16ull << 30) ? "L" : device.global_bytes >= (2ull << 30) ? "M" : "S";
 }
 
-/// Work-group of a variant where the point does not say; x is along k.
+/// Default work-group of a variant; x is along k.
 Extent automatic_local(const std::string& variant, const Plan& plan, const Device& device) {
     if (plan.body == Body::rows) return Extent(1, 1, 1);
     const std::size_t most = std::max<std::size_t>(1, device.max_group);
     const std::size_t across = plan.grid.k / plan.lanes;
     if (is_one_of(variant, {"transfers", "region", "whole", "data", "resident"}))
         return most >= 256 ? Extent(16, 16, 1)
-                           : Extent(most, 1, 1);  // what a compiler takes for two loops of unknown length
+                           : Extent(most, 1, 1);  // a compiler's choice for two loops of unknown length
     if (device.is_cpu()) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
     if (is_one_of(variant, {"schedule", "padded"})) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
     const std::size_t x = std::min({across, most, std::size_t{plan.lanes > 1 ? 32u : 64u}});
@@ -29,8 +29,8 @@ Extent automatic_local(const std::string& variant, const Plan& plan, const Devic
 
 std::size_t automatic_planes(const Plan& plan, const Device& device) {
     const std::size_t interior = plan.grid.i - 2;
-    // On a CPU four items per core even out what the scheduler does. On a GPU the first two planes of a march are read
-    // a second time, so longer is better as long as there are enough items to fill the device several times.
+    // On a CPU, four work-items per core even out the scheduling. On a GPU, the first two planes of a march are read
+    // twice. So a longer march is better while there are enough work-items to fill the device several times.
     if (plan.body == Body::rows) return divide_up(interior, std::size_t{4} * device.compute_units);
     const std::size_t columns = plan.grid.j * plan.grid.k / plan.lanes;
     const std::size_t wanted_items = std::size_t{device.compute_units} * 4096;
@@ -38,7 +38,7 @@ std::size_t automatic_planes(const Plan& plan, const Device& device) {
 }
 
 std::size_t automatic_lanes(const Device& device) {
-    // Oclgrind 21.10 crashes on a shuffle of vectors while it looks for uninitialised values.
+    // Oclgrind 21.10 crashes on a shuffle of vectors when it looks for uninitialized values.
     if (device.implementation == Implementation::oclgrind) return 1;
     return device.is_cpu() ? 8 : 4;
 }
@@ -51,7 +51,7 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
         params.record("planes", plan.planes);
     }
     if (variant == "schedule") {
-        // The article's grid of 16x126 groups: 16 along i, a row in each.
+        // The article's grid of 16x126 groups: 16 along i, with one row each.
         plan.planes = std::min(params.count("planes", divide_up(plan.grid.i - 2, std::size_t{16})), plan.grid.i - 2);
         params.record("planes", plan.planes);
     }
@@ -60,8 +60,8 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
         plan.order = params.text("order");
     }
     plan.sections = variant == "region";
-    // The static C version has one more word per row than the problem, which is in no section; step 7 of the article
-    // rounds that up to 32 words.
+    // The static C version has one more word per row than the problem; no section contains it. Step 7 of the article
+    // extends this to 32 words.
     plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
         throw Unsupported("a row of ", plan.row, " words (axis 'pad') does not hold whole vectors of ", plan.lanes);
@@ -103,7 +103,7 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     plan.groups = plan.global.count() / plan.local.count();
     plan.gosa_items = std::min<std::size_t>(device.is_cpu() ? 64 : 1024, device.max_group);
 
-    // Every term of gosa is positive, so each of the additions on the longest path costs at most half a unit: 2^-24.
+    // Every term of gosa is positive. So each addition on the longest path costs at most half a unit: 2^-24.
     const auto levels = [](std::size_t n) {
         double out = 0;
         for (; n > 1; n = (n + 1) / 2) ++out;

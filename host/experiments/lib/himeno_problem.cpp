@@ -6,7 +6,7 @@ namespace {
 
 std::span<const float> floats(const SharedBytes& bytes) { return lib::view<float>(bytes); }
 
-/// Of `count` floats the one at `index` is `value(index)`.
+/// A field of `count` floats: `value(index)` at each index.
 template <typename F>
 SharedBytes make_field(std::size_t count, F value) {
     return lib::filled<float>(count, [value](std::span<float> out) { lib::fill_each(out, value); });
@@ -31,7 +31,7 @@ SharedBytes prescribed_p(const Grid& grid) {
     });
 }
 
-/// Planes [first, last) of a sweep; sums[i] receives the residual of plane i.
+/// Planes [first, last) of a sweep. sums[i] becomes the residual of plane i.
 void sweep_planes(const Problem& problem, const float* p, float* to, std::size_t first, std::size_t last,
                   double* sums) {
     const auto& grid = problem.grid();
@@ -82,7 +82,7 @@ Problem::Problem(const Grid& grid, Data data, std::uint64_t seed) : grid_(grid) 
         p_ = prescribed_p(grid);
         return;
     }
-    // |s0 * a3| <= (6 * 0.9 + 12 * 0.04) / 6 * max|p| + a little: below max|p|, so the field stays bounded for ever.
+    // |s0 * a3| <= (6 * 0.9 + 12 * 0.04) / 6 * max|p| + a little: below max|p|, so the field stays bounded forever.
     const std::uint64_t base = mix64(seed);
     const auto random = [&](Array array, float low, float high) {
         return random_field(count, base + array, low, high);
@@ -102,7 +102,7 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
                 [&](std::size_t begin, std::size_t end) {
                     sweep_planes(problem, from.data(), to.data(), 1 + begin, 1 + end, sums.data());
                 });
-    double gosa = 0;  // in the order of the planes, so that the number of threads changes nothing
+    double gosa = 0;  // sum in the order of the planes, so that the number of threads does not matter
     for (const double sum : sums) gosa += sum;
     return gosa;
 }
@@ -110,7 +110,7 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
 std::shared_ptr<const State> Problem::after(unsigned iterations) const {
     auto& kept = states_[iterations];
     if (kept) return kept;
-    // From the latest state before it that is known.
+    // Continue from the latest known state before it.
     State state;
     unsigned done = 0;
     for (const auto& [n, known] : states_) {
@@ -122,7 +122,7 @@ std::shared_ptr<const State> Problem::after(unsigned iterations) const {
         const auto initial = floats(p_);
         state.p.assign(initial.begin(), initial.end());
     }
-    auto next = state.p;  // the boundary is in both
+    auto next = state.p;  // both have the boundary
     for (unsigned n = done; n < iterations; ++n) {
         state.gosa = sweep(*this, state.p, next);
         std::swap(state.p, next);

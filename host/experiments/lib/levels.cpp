@@ -6,9 +6,9 @@
 namespace cllab::model::lib {
 namespace {
 
-constexpr double near = 1.34;  ///< sizes that differ by less may be the same
+constexpr double near = 1.34;  ///< sizes with a smaller ratio may be the same
 
-/// Where a curve leaves one plateau for the next.
+/// The transition of a curve from one plateau to the next.
 struct Knee {
     Estimate at;  ///< low: last footprint on the plateau; high: first one on the next
     bool gradual() const { return at.high - at.low > at.value; }
@@ -17,7 +17,7 @@ struct Knee {
 
 struct Reading {
     std::vector<Plateau> plateaus;
-    std::vector<Knee> knees;  ///< one between each two plateaus
+    std::vector<Knee> knees;  ///< one between every two plateaus
     double last_x = 0, residual = 0;
 };
 
@@ -28,8 +28,8 @@ Reading read(const Curve& curve) {
     for (std::size_t i = 0; i + 1 < found.levels.size(); ++i) {
         const auto &level = found.levels[i], &next = found.levels[i + 1];
         Knee knee{{level.capacity.value, level.capacity.value, next.first_x}};
-        // A sharp knee lies behind the last footprint that fits. A drawn-out one is where half of the way is done:
-        // there half of the loads miss.
+        // A sharp knee is at the last footprint that fits. A gradual knee is where half of the rise is done: there half
+        // of the loads miss.
         const double half = (level.value.value + next.value.value) / 2;
         for (std::size_t k = 1; k < x.size() && next.first_x > 1.5 * level.capacity.value; ++k) {
             if (x[k] <= level.capacity.value || y[k] < half) continue;
@@ -42,7 +42,7 @@ Reading read(const Curve& curve) {
     return out;
 }
 
-/// Why a knee cannot be believed; empty: it can.
+/// Why a knee is not credible; empty if it is.
 std::string doubt(const Knee& knee, const Chases& chases,
                   const std::vector<std::pair<const Curve*, const char*>>& others) {
     if (knee.gradual())
@@ -121,9 +121,9 @@ private:
         return {{chases_.other_pages, "in the other kind of pages"}, {chases_.other_order, "in the other order"}};
     }
 
-    /// A GPU, or a CPU whose system says nothing: plateaus are named in order.
+    /// For a GPU, or a CPU whose system describes no caches: names the plateaus in order.
     void by_the_curve() {
-        // Of a path that begins behind the first level nothing is asked but where it differs.
+        // Only the main path reports missing figures.
         const bool whole = chases_.path.empty();
         bool reached = false;
         std::size_t level = chases_.first_level - 1;
@@ -136,7 +136,7 @@ private:
                 continue;
             }
             const auto id = concat("l", ++level);
-            // NVIDIA's second level is in two halves, and the one beyond the crossbar answers later.
+            // NVIDIA's second level has two halves. The half beyond the crossbar answers later.
             const std::string name =
                 device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : concat("L", level);
             latency(id, name, p);
@@ -158,7 +158,8 @@ private:
         if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so no two footprints agree");
     }
 
-    /// The level after which the time rises gradually, where the way up is that of random replacement in both orders.
+    /// The size of a level after which the time rises gradually, if random replacement explains the rise in both
+    /// orders.
     bool size_of_random(const std::string& id, const std::string& name, std::size_t i) {
         const auto capacity_in = [&](const Curve& curve) {
             return capacity_of_random_replacement(xs(curve), steps(curve), reading_.plateaus[i].value.value,
@@ -190,7 +191,7 @@ private:
         memory(below);
     }
 
-    /// Prefetchers follow a chase through the lines of a page, so that memory is what the other order meets.
+    /// Prefetchers follow a chase through the lines of a page. So memory latency comes from the other order.
     void memory(double below) {
         const auto refuse = [&](const std::string& why) { hold("memory.latency", "memory latency", why); };
         const auto* curve = chases_.other_order ? chases_.other_order : chases_.main;
@@ -215,11 +216,12 @@ private:
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
         for (const auto& p : reading_.plateaus) {
-            // Of what lies on it, something must be too large for the level before and nothing for this one.
+            // The plateau must contain footprints that are too large for the previous level, and none that are too
+            // large for this one.
             if (p.capacity.value <= near * below || p.first_x >= size_here) continue;
             if (p.first_x < below / near || p.capacity.value > near * size_here) break;
             if (chases_.other_pages) {
-                // The other curve may have too few footprints there to make a plateau.
+                // The other curve may have too few footprints there for a plateau.
                 std::vector<double> others;
                 for (const auto& s : chases_.other_pages->samples)
                     if (s.x >= p.first_x && s.x <= p.capacity.value) others.push_back(s.per_step);
@@ -282,11 +284,12 @@ std::optional<Estimate> capacity_of_random_replacement(std::span<const double> f
 
 std::vector<Finding> levels(const Chases& chases, const Device& device) { return Levels(chases, device).find(); }
 
-// Of levels.hpp what needs no knees: the reach of the TLB, and the rates of levels whose sizes the system describes.
+// The findings of levels.hpp that need no knees: the TLB's reach, and the rates of levels whose sizes the system
+// describes.
 
 namespace {
 
-/// What regions of one level move in a second; withheld where they do not agree.
+/// Bytes per second in the regions of one level; withheld if they disagree.
 Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate,
                       const std::string& how) {
     std::ranges::sort(rate);
@@ -316,7 +319,7 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     if (points.size() < 4) return hold("the two orders were not measured at the same footprints");
     const auto costs = [](const Point& p) { return p.more > p.least; };
     const auto first = std::ranges::find_if(points, costs);
-    // A single footprint or two that something disturbed are no reach: what lies behind it stays slow.
+    // One or two disturbed footprints are not the reach, because everything beyond the reach stays slow.
     const std::size_t slow = std::ranges::count_if(points, costs);
     if (first == points.end() || (slow <= points.size() / 8 && !costs(points.back())))
         return hold("loads to other pages take no longer than loads in one page, up to " + bytes_text(points.back().x));
@@ -348,7 +351,7 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {
     std::vector<Finding> out;
-    // `own`: each core has its own, and those that others had moved nothing.
+    // `own`: each core has its own level, so a core that other programs used contributed nothing.
     const auto add = [&](const std::string& id, const std::string& name, double least, double most, bool own) {
         std::vector<double> rate;
         for (const auto& s : reread.samples)
@@ -364,8 +367,8 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
     double below = 0;
     for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
         const double here = device.host_cache_levels[i];
-        // A region just larger than the level before may half lie in it; one just smaller than the level may not fit
-        // beside the rest.
+        // Half of a region just larger than the previous level may fit into that level. A region just smaller than this
+        // level may not fit, because other data is there.
         add(concat("l", i + 1), concat("L", i + 1), 2 * below, 0.75 * here, i + 1 < device.host_cache_levels.size());
         below = here;
     }

@@ -1,5 +1,4 @@
-// The functions that the math probe knows: reference, accuracy that OpenCL C 1.2 asks for (section 7.4), and where
-// their arguments may lie.
+// The functions of the math probe: reference, accuracy required by OpenCL C 1.2 (section 7.4), and range of arguments.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ struct Function {
     const char* name;
     long double (*reference)(long double);
     double ulp_float = 0, ulp_double = 0;  ///< largest error allowed; 0: correctly rounded
-    double most = 1e30;                    ///< arguments stay below it, so that results stay finite
+    double most = 1e30;                    ///< arguments are smaller, so that results stay finite
     bool native = false;                   ///< native_NAME and half_NAME exist
     bool is_short = false;                 ///< a few instructions on most devices
 };
@@ -55,7 +54,7 @@ inline const std::array<Function, 34>& functions() {
         {"atan2", [](L x) { return std::atan2(x, second_argument); }, 6, 6},
         {"sinh", [](L x) { return std::sinh(x); }, 4, 4, 80},
         {"tanh", [](L x) { return std::tanh(x); }, 5, 5},
-        // What a function costs when it is made of another one by an identity. The bounds follow from the roundings
+        // One function computed through another by an identity. The allowed errors follow from the roundings in
         // between.
         {"exp_by_exp2", [](L x) { return std::exp(x); }, 90, 750, 80},
         {"sqrt_by_rsqrt", [](L x) { return std::sqrt(x); }, 5, 5, 1e30, false, true},
@@ -73,8 +72,8 @@ inline const Function* find(std::string_view name) {
     return nullptr;
 }
 
-/// Largest error of calls of half (table "ULP Values for Half-Precision Floating-Point Arithmetic Operations" of OpenCL
-/// C 3.0); of one function by another, the roundings between.
+/// Largest allowed error of functions of half (table "ULP Values for Half-Precision Floating-Point Arithmetic
+/// Operations" of OpenCL C 3.0). For one function by another, it follows from the roundings in between.
 inline double ulp_half(const Function& f) {
     const std::string_view name = f.name;
     if (f.ulp_double == 0 && name != "divide" && name != "recip" && name != "sqrt") return 0;
@@ -85,7 +84,7 @@ inline double ulp_half(const Function& f) {
     return name == "exp_by_exp2" ? 24 : name == "sqrt_by_rsqrt" ? 3 : name == "asin_by_atan2" ? 6 : 2;
 }
 
-/// Arguments of half stay below it: neither they nor 1 / x become denormal, and results stay finite.
+/// Limit of half arguments: neither they nor 1 / x become denormal, and results stay finite.
 inline double most_half(const Function& f) {
     double most = std::min(f.most, 16000.0);
     while (std::abs(f.reference(most)) > 60000) most *= 0.75;
@@ -100,8 +99,8 @@ T rounded_to(long double x) {
         return static_cast<T>(x);
 }
 
-/// Lowest and highest argument of a class: zero, small (below pi/4), medium (some periods), large (far beyond the fast
-/// reduction of trigonometric functions).
+/// Smallest and largest argument of a class: zero, small (below pi/4), medium (some periods), large (far beyond the
+/// fast reduction of trigonometric functions).
 struct Interval {
     double low = 0, high = 0;
 };

@@ -1,4 +1,4 @@
-// Matrix units: which tile which device multiplies in one instruction, and its elements in memory.
+// Matrix units: the tile that each device multiplies in one instruction, and its elements in memory.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace cllab::model::lib::matrix {
 
 /// The product of one instruction: m rows of the first factor, n columns of the second, summed over k.
 struct Tile {
-    std::string unit;  ///< MMA (NVIDIA), MFMA, WMMA or WMMA12 (AMD), DPAS (Intel)
+    std::string unit;  ///< MMA or WGMMA (NVIDIA), MFMA, WMMA or WMMA12 (AMD), DPAS (Intel)
     std::size_t m = 0, n = 0, k = 0;
     std::size_t lanes = 1;  ///< work-items that hold it together
 };
@@ -37,8 +37,8 @@ inline Tile wgmma_tile(const Device& device, const std::string& type) {
     return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
 }
 
-/// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32. gfx12's bytes of floating point are those of
-/// to_fp8, of gfx942 they have another bias.
+/// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32. On gfx12, fp8 has the format of to_fp8; on
+/// gfx942 it has another bias.
 inline std::optional<Tile> amd_tile(const Device& device, const std::string& type) {
     const std::string_view name = device.name;
     const bool has_16_bits_and_bytes = is_one_of(type, {"f16", "bf16", "s8"});
@@ -56,7 +56,7 @@ inline std::optional<Tile> amd_tile(const Device& device, const std::string& typ
     return Tile{"MFMA", 16, 16, type == "s8" && is_third ? 32u : 16u, 64};
 }
 
-/// Intel: cl_intel_subgroup_matrix_multiply_accumulate, for sub-groups of 8 on Xe-HPG, of 16 elsewhere.
+/// Intel: cl_intel_subgroup_matrix_multiply_accumulate, for sub-groups of 8 on Xe-HPG and of 16 elsewhere.
 inline std::optional<Tile> intel_tile(const Device& device, const std::string& type) {
     if (!device.has("cl_intel_subgroup_matrix_multiply_accumulate") || !is_one_of(type, {"f16", "bf16", "s8"}))
         return std::nullopt;
@@ -66,7 +66,7 @@ inline std::optional<Tile> intel_tile(const Device& device, const std::string& t
     return Tile{"DPAS", 8, lanes, type == "s8" ? 32u : 16u, lanes};
 }
 
-/// Throws Unsupported where the device has no unit for the type, or none that is known here.
+/// Throws Unsupported if the device has no known matrix unit for the type.
 inline Tile tile_of(const Device& device, const std::string& type) {
     std::optional<Tile> out;
     if (device.implementation == Implementation::nvidia) out = nvidia_tile(device, type);
@@ -76,9 +76,10 @@ inline Tile tile_of(const Device& device, const std::string& type) {
     return *out;
 }
 
-/// Local memory that arrays of one kernel may have: of NVIDIA what its CUDA programming guide gives for a thread block
-/// by compute capability, as CL_DEVICE_LOCAL_MEM_SIZE holds for arguments only (quirk nvidia-local-arrays); less a
-/// kibibyte, of which compilers take some. ptxas by itself takes no more than that size but for sm_90a.
+/// Bytes of local memory for the arrays of a kernel. NVIDIA's CL_DEVICE_LOCAL_MEM_SIZE holds only for arguments (quirk
+/// nvidia-local-arrays). So this returns the size per thread block from NVIDIA's CUDA programming guide, by compute
+/// capability. One KiB less, because compilers use some of it. ptxas alone accepts only CL_DEVICE_LOCAL_MEM_SIZE,
+/// except for sm_90a.
 inline std::uint64_t array_bytes(const Device& device, bool is_for_sm_90a = false) {
     const bool is_ptxas = device.driver.starts_with("clang") && !is_for_sm_90a;
     if (device.implementation != Implementation::nvidia || is_ptxas) return device.local_bytes;
@@ -87,7 +88,7 @@ inline std::uint64_t array_bytes(const Device& device, bool is_for_sm_90a = fals
     return (kib - 1) << 10;
 }
 
-/// Products of whole numbers are no floating-point operations: their setups have the define TYPE_s8.
+/// Products of integers are no floating-point operations. Their setups have the define TYPE_s8.
 inline bool is_integer(const Setup& setup) {
     return std::ranges::find(setup.defines, "TYPE_s8") != setup.defines.end();
 }
@@ -99,7 +100,8 @@ inline const char* element_type(std::string_view type) {
 
 inline std::uint16_t to_bf16(float x) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16); }
 
-/// A whole number of at most 15 in size as e4m3: sign, four bits of exponent with bias 7, three of the fraction.
+/// An integer with an absolute value of at most 15 as e4m3: sign, four bits of exponent with bias 7, three bits of
+/// fraction.
 inline std::uint8_t to_fp8(int x) {
     if (x == 0) return 0;
     const auto size = static_cast<unsigned>(x < 0 ? -x : x);
@@ -108,7 +110,7 @@ inline std::uint8_t to_fp8(int x) {
     return static_cast<std::uint8_t>((x < 0 ? 0x80u : 0u) | (exponent + 7) << 3 | fraction);
 }
 
-/// Small whole numbers, as the type has them in memory.
+/// Small integers in the type's memory format.
 inline SharedBytes elements(std::string_view type, const std::vector<int>& numbers) {
     const auto as = [&](auto convert) { return share(mapped(numbers, convert)); };
     if (type == "f64") return as([](int x) { return static_cast<double>(x); });

@@ -10,15 +10,16 @@
 namespace cllab::model::native {
 namespace {
 
-/// The region of interest [left, right] x [top, bottom], inclusive; n: the whole part of the pitch. The two weights sum
-/// to 128 or less.
+/// The region of interest [left, right] x [top, bottom], inclusive. n: the whole part of the pitch. The sum of the two
+/// weights is at most 128.
 struct Pitch {
     std::int32_t width, left, top, right, bottom, n;
     std::int16_t floor_weight, ceiling_weight;
 };
 using Rows = void (*)(const std::uint8_t*, std::uint8_t*, const Pitch&, std::int32_t begin, std::int32_t end);
 
-/// The rows [begin, end). Inlined into one function per instruction set, so that the vectorizer has each.
+/// Computes the rows [begin, end). Inlined into one function per instruction set, so that the vectorizer optimizes for
+/// each.
 [[gnu::always_inline]] inline void pitch_rows(const std::uint8_t* __restrict src, std::uint8_t* __restrict dst,
                                               const Pitch& what, std::int32_t begin, std::int32_t end) {
     const int n = what.n, f = what.floor_weight, c = what.ceiling_weight;
@@ -26,7 +27,7 @@ using Rows = void (*)(const std::uint8_t*, std::uint8_t*, const Pitch&, std::int
         const std::uint8_t* __restrict from = src + static_cast<std::ptrdiff_t>(y) * what.width;
         std::uint8_t* __restrict to = dst + static_cast<std::ptrdiff_t>(y) * what.width;
         for (int x = what.left; x <= what.right; ++x) {
-            // 16-bit types, or the vectorizer works on half as many pixels at a time.
+            // Use 16-bit types; otherwise the vectorizer processes half as many pixels at a time.
             const auto east = static_cast<std::uint16_t>(f * from[x + n] + c * from[x + n + 1]);
             const auto west = static_cast<std::uint16_t>(f * from[x - n] + c * from[x - n - 1]);
             const auto d = static_cast<std::int16_t>(128 * from[x] - ((east >> 1) + (west >> 1)));
@@ -81,10 +82,10 @@ std::string compiler() {
 #endif
 }
 
-// --- Threads that stay -----------------------------------------------------------------------------------------------
+// --- Persistent threads ----------------------------------------------------------------------------------------------
 
-/// Threads that sleep between two pieces of work: making them anew each time would cost more than a small loop. Made
-/// when first asked for, so that a child process that was forked before has its own.
+/// Threads that sleep between two pieces of work, because creating threads each time would cost more than a small loop.
+/// Created at the first use, so that a forked child process has its own.
 class Team {
 public:
     explicit Team(unsigned threads) : all_(threads) {
@@ -94,7 +95,7 @@ public:
         work_ = nullptr;
         all_.arrive_and_wait();
     }
-    /// work(0) to work(threads - 1), each on a thread of its own; work(0) on the caller's.
+    /// Runs work(0) to work(threads - 1), each on its own thread; work(0) on the caller's.
     void run(const std::function<void(unsigned)>& work) {
         work_ = &work;
         all_.arrive_and_wait();
@@ -115,7 +116,7 @@ private:
     std::vector<std::jthread> threads_;
 };
 
-/// work(first, last) on equal parts of 0 .. count.
+/// Runs work(first, last) on equal parts of 0 .. count.
 template <typename Work>
 void share(std::size_t count, unsigned threads, const Work& work) {
     if (threads <= 1) return work(std::size_t{0}, count);
@@ -124,7 +125,7 @@ void share(std::size_t count, unsigned threads, const Work& work) {
     team.run([&](unsigned t) { work(count * t / threads, count * (t + 1) / threads); });
 }
 
-/// Writes the region of dst and nothing else.
+/// Writes only the region of interest of dst.
 void pitch(const HostMemory& m, const Point&, unsigned threads) {
     const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
     const Pitch what{of("width"),

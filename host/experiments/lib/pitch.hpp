@@ -1,5 +1,5 @@
-// Which pixels the pitch family compares and with what weights, and the comparison on the host, written from its
-// definition (cl/pitch.cl, first comment) and from nothing else.
+// The pixels and weights of the pitch family's comparison, and the comparison on the host. The host code follows only
+// the definition in the first comment of cl/pitch.cl.
 #pragma once
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace cllab::model::pitch {
 
-/// How the two samples on either side of a neighbour at n + fraction are weighed.
+/// The weights of the two samples around a neighbor at n + fraction.
 enum class Weights {
     linear,     ///< linear interpolation: the nearer sample weighs more; the fixed-point weights sum to 128
     published,  ///< the code published in 2013: weights exchanged, and a sum of 127 compared with 128 times the centre
@@ -36,19 +36,19 @@ struct Geometry {
     bool operator==(const Geometry&) const = default;
 };
 
-/// Edges of the region of interest as they were asked for; -1 is "the farthest possible".
+/// Edges of the region of interest as requested; -1 means as far as possible.
 struct Region {
     long long left = -1, top = -1, right = -1, bottom = -1;
 };
 
-/// The geometry with every edge known: column x is legal when x - n - 1 and x + n + 1 lie in the image.
-/// width and height in pixels, pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the
-/// pitch, and an edge outside the legal columns or rows.
+/// The geometry with every edge known. Column x is valid if x - n - 1 and x + n + 1 are in the image. width, height and
+/// pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the pitch, and an edge outside the
+/// valid columns or rows.
 inline Geometry resolve(long long width, long long height, double pitch, const Region& region) {
     if (!(pitch >= 1)) throw Error(Blame::usage, "pitch is ", format_exact(pitch), " pixels; it must be at least 1");
     if (width < 1 || height < 1 || width > 0x3fffffff || height > 0x3fffffff)
         throw Error(Blame::usage, "the image is ", width, "x", height, " pixels; each side can be 1 to 1073741823");
-    // Compared as doubles first: the pitch may be past any integer.
+    // Compare as doubles first, because the pitch may be beyond any integer.
     if (2 * std::floor(pitch) + 3 > static_cast<double>(width))
         throw Error(Blame::usage, "an image ", width, " pixels wide is too narrow for pitch ", format_exact(pitch),
                     ", which takes at least ", format_exact(2 * std::floor(pitch) + 3));
@@ -88,9 +88,9 @@ inline FloatWeights float_weights(double pitch, Weights weights) {
     return {1.0f - fraction, fraction};
 }
 
-/// What `pixel(centre, east, west)` gives for every pixel of the ROI, row by row and without gaps: g.pixels() bytes.
-/// east[0] and [1] are the neighbours to interpolate between, west[0] and [-1] those on the other side.
-/// src: g.bytes() grey pixels.
+/// The result of `pixel(centre, east, west)` for every pixel of the ROI, row by row without gaps: g.pixels() bytes.
+/// east[0] and [1] are the neighbors to interpolate between, west[0] and [-1] those on the other side. src: g.bytes()
+/// grey pixels.
 template <typename Pixel>
 std::vector<std::uint8_t> reference_of(std::span<const std::uint8_t> src, const Geometry& g, const Pixel& pixel) {
     std::vector<std::uint8_t> out(g.pixels());
@@ -106,8 +106,8 @@ std::vector<std::uint8_t> reference_of(std::span<const std::uint8_t> src, const 
     return out;
 }
 
-/// D of the fixed-point definition. 16-bit unsigned arithmetic, so that compilers make narrow vectors; no value exceeds
-/// 128 * 255 = 32640 (the unit test holds it against 64-bit arithmetic).
+/// D of the fixed-point definition. 16-bit unsigned arithmetic, so that compilers use narrow vectors. No value exceeds
+/// 128 * 255 = 32640 (the unit test compares it with 64-bit arithmetic).
 inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FixedWeights weights) {
     const auto f = static_cast<std::uint16_t>(weights.floor), c = static_cast<std::uint16_t>(weights.ceiling);
     return reference_of(src, g, [=](std::uint8_t centre, const std::uint8_t* east, const std::uint8_t* west) {
@@ -119,7 +119,7 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
     });
 }
 
-/// The same of the float definition; this file is built with contraction off, so every operation rounds by itself.
+/// The same for the float definition. The program is built without contraction, so every operation rounds separately.
 inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FloatWeights weights) {
     const float f = weights.floor, c = weights.ceiling;
     return reference_of(src, g, [=](std::uint8_t centre, const std::uint8_t* east, const std::uint8_t* west) {
@@ -130,7 +130,7 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
 }
 
 /// Compares `dst` of a run (g.bytes() bytes) with the expected ROI, and every byte outside the ROI with its poison.
-/// Returns the first difference of more than `slack` in reading order as a sentence.
+/// Returns the first difference of more than `slack`, in reading order, as a sentence.
 inline std::optional<std::string> check(const Buffers& buffers, const Geometry& g,
                                         std::span<const std::uint8_t> expected, int slack = 0) {
     const auto dst = buffers.as<std::uint8_t>("dst");
@@ -170,8 +170,7 @@ inline std::optional<std::string> check(const Buffers& buffers, const Geometry& 
     return std::nullopt;
 }
 
-/// One image with what every variant must make of it, computed when first asked for. Not for use by two threads at
-/// once.
+/// An image and the expected results, which are computed when first used. Not thread-safe.
 class Scene {
 public:
     Scene(SharedBytes image, const Geometry& geometry, double pitch, Weights weights)

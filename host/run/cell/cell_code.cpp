@@ -1,4 +1,4 @@
-// The code of a cell: read, held against what was seen running and what is declared, and dumped.
+// The code of a cell: read, compared with the samples and the declared work, and dumped.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace model;
 
-/// The program's binary, which the driver is asked for once. Empty where it has none.
+/// The program's binary, requested from the driver once. Empty if the driver has none.
 std::span<const std::byte> binary_of(CellState& state) {
     if (state.binary.empty()) {
         try {
@@ -36,15 +36,15 @@ inspect::LaunchSize size_of(const CellState& state, const Launch& launch) {
     return {launch.local, launch.global, static_cast<std::int64_t>(local_bytes_of(state.setup, launch.args))};
 }
 
-/// Of the first launch of the cell's own kernel.
+/// Size of the first launch of the cell's own kernel.
 inspect::LaunchSize size_of(const CellState& state) {
     if (!state.subject) return {};
     auto& operation = state.subject->first();
     return size_of(state, Launch{{}, operation.global(), operation.local()});
 }
 
-/// Where the code of each kernel that an operation launches is read, by name and launch size. None where it has no
-/// steps: it is the cell's.
+/// A request to read the code of each kernel that an operation launches, by name and launch size. Empty if the
+/// operation has no steps: then the cell's own request applies.
 std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state,
                                                                  const inspect::DumpRequest& own) {
     std::map<std::string, inspect::DumpRequest> requests;
@@ -60,8 +60,8 @@ std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState
     return requests;
 }
 
-/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where
-/// one of them could not be read.
+/// One hash for the code of all kernels that an operation launches, so that a change of any kernel changes it. Empty if
+/// the code of any kernel could not be read.
 std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
     const auto requests = requests_of_launches(state, own);
     if (requests.empty()) return state.code.get().info.fingerprint;
@@ -74,9 +74,9 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
     return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
 }
 
-/// The work must be there: by the code where it can be counted. Returns whether it could.
+/// Fails the cell if its code lacks the declared work. Returns whether the work could be counted in the code.
 bool judge_code(CellState& state, const inspect::Analysis& analysis) {
-    if (state.record.status != Status::ok) return false;  // what is wrong already needs no second reason
+    if (state.record.status != Status::ok) return false;  // one reason is enough
     const auto work = inspect::check_work(analysis, state.setup.declared, state.setup.slope.has_value());
     if (!work.collapsed.empty()) state.fail(Status::wrong_result, "collapsed: " + work.collapsed);
     if (!work.doubtful.empty())
@@ -85,7 +85,8 @@ bool judge_code(CellState& state, const inspect::Analysis& analysis) {
     return work.counted;
 }
 
-/// Where it was seen which code runs, the loop of the record is that one, whatever its shape, or none.
+/// If sampling showed which code runs, the record's loop becomes the hottest region. If that region is no loop, the
+/// record has none.
 void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
     const auto regions = model::hot_regions(hot);
     if (regions.empty() || hot.evidence != model::Hot::sampled) return;
@@ -96,16 +97,16 @@ void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
     code.origin["loop"] = "sampled, one iteration of the " + model::place(regions.front());
 }
 
-/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it, but
-/// where equal code is no evidence.
+/// False if nothing uses the code: no measurement, no dump, no declared work, and no agreement check, which does not
+/// accept equal code as evidence.
 bool is_code_wanted(const CellState& state) {
-    if (state.record.native) return false;  // it is in no program of the device
+    if (state.record.native) return false;  // its code is not in the device's program
     if (!state.settings.read_code) return false;
     return state.settings.measure || state.settings.dumps || state.setup.know_code || !state.setup.declared.empty();
 }
 
-/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen
-/// running most; the first of them where nobody looked.
+/// Names the kernel whose code counts as the cell's: its own. If an operation launches only other kernels, it is the
+/// one with the most samples, or the first one without samples.
 void name_entry(const CellState& state, inspect::DumpRequest& request) {
     const auto ran = [&](const std::string& entry) {
         return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses)
@@ -140,7 +141,7 @@ inspect::DumpRequest dump_request(CellState& state) {
     return request;
 }
 
-/// Which of it ran, by samples or by what is declared.
+/// Finds the code that ran, by samples or by the declared work.
 void find_hot_code(CellState& state, const inspect::Analysis& analysis) {
     auto& record = state.record;
     if (state.addresses)
@@ -157,7 +158,7 @@ void write_dump(CellState& state, inspect::DumpRequest& request, const inspect::
         request.folder = dump_folder(*state.settings.dumps, state.session.facts(), state.cell);
         state.dumped.emplace(inspect::write_sidecars(request, analysis));
         state.record.dump = request.folder.string();
-    } catch (const Error& e) {  // what was measured is worth more
+    } catch (const Error& e) {  // the measurement is worth more than the dump
         state.warn(Warning::no_dump, e.what());
     }
 }
@@ -176,7 +177,7 @@ void read_code(CellState& state) {
     if (!is_code_wanted(state)) return;
     const InPhase phase(Phase::disassembly);
     auto request = dump_request(state);
-    // What was seen running may be another function than the one that was expected when reading began.
+    // The function that was seen running may differ from the one that was expected when reading began.
     if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
@@ -197,7 +198,7 @@ void read_code(CellState& state) {
     }
 }
 
-// Which code of a cell runs: launches of their own, after the timed ones, while addresses are sampled.
+// Finds the running code by sampling addresses in extra launches after the timed ones.
 
 void sample_hot_code(CellState& state) {
     const double seconds = state.settings.hot_seconds;
@@ -230,7 +231,7 @@ void sample_hot_code(CellState& state) {
 void count_per_unit(CellState& state) {
     const auto& hot = state.record.hot;
     if (state.record.status != model::Status::ok || !hot || !hot->hottest()) return;
-    // An instruction set that has one memory shows local memory's stores as any other.
+    // On an instruction set with one address space, stores to local memory look like any other store.
     if (state.record.code.local_bytes.value_or(0) > 0) return;
     const auto declared = inspect::declared_in_place(state.setup);
     const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;

@@ -1,4 +1,4 @@
-// What follows the sampling of a cell: its code and the dump, its metrics and warnings, the last checks.
+// What follows the sampling of a cell: code and dump, metrics and warnings, final checks.
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -19,9 +19,9 @@ namespace {
 
 using namespace model;
 
-/// Checks by the time that the work is done, where the code could not be counted.
+/// Checks by the time whether the work is done. For code that could not be counted.
 void check_line(CellState& state, unsigned operations) {
-    // A simulator's trip counts 1 and 2 have no middle.
+    // A simulator's trip counts are 1 and 2, without a middle.
     if (!state.setup.slope) return;
     const auto& slope = *state.setup.slope;
     if (slope.high - slope.low < 2) return;
@@ -29,9 +29,9 @@ void check_line(CellState& state, unsigned operations) {
     const std::int32_t low = slope.low, high = slope.high - (slope.high - slope.low) % 2;
     auto& subject = *state.subject;
     std::vector<double> times[3];
-    subject.timed(operations);  // the device has rested while the code was read
+    subject.timed(operations);  // warm-up: the device idled while the code was read
     const auto start = Clock::now();
-    // Seven rounds have an interval of their own; three will do where a launch takes very long.
+    // Seven rounds allow an interval for the median. Three must do if a launch takes very long.
     for (unsigned round = 0; round < 7 && (round < 3 || seconds_since(start) < state.settings.sampling_seconds);
          ++round) {
         for (const int k : {0, 1, 2}) {
@@ -47,7 +47,7 @@ void check_line(CellState& state, unsigned operations) {
 /// Rule 1 (host/README.md): verifies once more after timing. Checks the output of the timed operations first, then
 /// whether each operation does its work.
 bool proved_after(CellState& state) {
-    if (state.settings.screening) {  // others have used its memory since
+    if (state.settings.screening) {  // other cells have used its memory since
         const auto& time = state.record.time;
         const auto right = (time && time->stop_reason == "cut") || state.proved(state.subject->verify_again());
         state.subject->forget_read_back();
@@ -55,14 +55,14 @@ bool proved_after(CellState& state) {
     }
     if (state.setup.slope) state.subject->set_trips(state.setup.slope->high);
     if (!state.proved(state.subject->check_left())) return false;
-    // What a long chain of operations has left cannot be checked, but a chain of another length than before can.
+    // The output of a long chain of operations cannot be checked. A new chain with one more operation than before can.
     if (state.setup.accumulates) return state.proved(state.subject->verify_one_more(state.settings.seed + 1));
-    if (state.session.facts().implementation == Implementation::oclgrind) return true;  // its times are of a simulation
+    if (state.session.facts().implementation == Implementation::oclgrind) return true;  // simulated times show nothing
     return state.proved(state.subject->check_haste(state.settings.sampling_seconds));
 }
 
-/// Records how far the checks prove the result. Where variants are checked against each other, only the whole
-/// comparison knows.
+/// Records how far the checks prove the result. Where variants are checked against each other, this is known only after
+/// the whole comparison.
 void say_proof(CellState& state) {
     const auto proof = state.setup.proof ? state.setup.proof() : Proof{"host code"};
     state.record.checked_by = proof.checked_by;
@@ -72,7 +72,7 @@ void say_proof(CellState& state) {
     state.fail(Status::disagree, proof.disagrees);
 }
 
-/// The numbers that the family reads from the outputs.
+/// Adds the numbers that the family reads from the outputs as metrics.
 void observe(CellState& state) {
     if (!state.setup.observe) return;
     if (!state.proved(state.subject->read_back())) return;
@@ -82,7 +82,7 @@ void observe(CellState& state) {
     }
 }
 
-/// The bright pixels of the picture, as it was last read back and found right.
+/// Counts the bright pixels of the picture, as last read back and verified.
 void count_above(CellState& state) {
     const auto level = state.settings.count_above;
     for (const auto& [name, picture] : state.setup.pictures) {
@@ -103,13 +103,13 @@ void count_above(CellState& state) {
     }
 }
 
-// --- The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
+// --- Metrics of a sampled cell
 
 void add(CellState& state, const std::string& metric, double value, const std::string& unit, Better better) {
     if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
 }
 
-/// Of the declared work.
+/// Rates of the declared work.
 void add_rates(CellState& state) {
     const auto& work = state.setup.work;
     const double t = state.record.time->median;
@@ -121,7 +121,7 @@ void add_rates(CellState& state) {
     if (work.steps > 0) add(state, "step_time", t / work.steps, "s", Better::lower);
 }
 
-/// By the profile of the device.
+/// Compares the record with the limits in the device's profile.
 void hold_against_limits(CellState& state) {
     const auto& limits = state.instruments.limits();
     if (!limits) return;
@@ -134,8 +134,8 @@ void hold_against_limits(CellState& state) {
 
 // --- Warnings
 
-/// A copy moves as much again as it is counted for where a write brings in what it overwrites, and caches may read
-/// twice as fast as they write: what moves this many times as fast as a copy was not moved.
+/// If a write first reads what it overwrites, a copy moves more bytes than are counted. Caches may also read twice as
+/// fast as they write. A rate beyond this multiple of a copy's rate is impossible.
 constexpr double beyond_any_copy = 3;
 
 void say_rate(CellState& state) {
@@ -153,7 +153,7 @@ void say_rate(CellState& state) {
                  : "the kernel skips some of the work, or other load slowed the copy"));
 }
 
-/// Times too short for what they are taken with.
+/// Warns about times that are too short for the timer or the events.
 void say_resolution(CellState& state) {
     const auto& audit = state.session.timer();
     const auto& subject = *state.subject;
@@ -176,7 +176,7 @@ void say_resolution(CellState& state) {
                        format_seconds(audit.event_seconds) + "); make the work larger");
 }
 
-/// Which clock it is, and what one may think of it.
+/// Warns about the clock behind the time.
 void say_clock(CellState& state) {
     const auto& subject = *state.subject;
     if (subject.events_exceeded_host())
@@ -194,7 +194,7 @@ void say_clock(CellState& state) {
                    "Oclgrind simulates, so its times mean nothing; use it to find races and out-of-bounds accesses");
 }
 
-/// What went on beside the samples.
+/// Warns about disturbances during the sampling.
 void say_disturbance(CellState& state, const Sampling& sampling) {
     const auto& timing = *state.record.time;
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty())
@@ -225,8 +225,8 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                    "more samples no longer narrow the interval; look for other load on the device");
 }
 
-/// Fills the time and its metrics; false: the cell has none. A step indistinguishable from zero has a
-/// time and no rates.
+/// Fills the time and its metrics. False: the cell has no time. A step indistinguishable from zero has a time and no
+/// rates.
 bool fill_metrics(CellState& state, Sampling& sampling) {
     sampling.conclude();
     if (!state.record.time) return state.fail(Status::timed_out, "interrupted before its first sample");
@@ -254,7 +254,7 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
     return true;
 }
 
-/// Fills the times of an operation's parts, of the gaps between them, and of the whole, from an event per command.
+/// Adds the times of an operation's parts, of the gaps between them, and of the whole, from an event per command.
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
         if (state.settings.steps && !state.record.native && !state.subject->event_clock() &&
@@ -275,7 +275,7 @@ void time_transfers(CellState& state) {
         up.push_back(state.subject->first().time_upload(state.setup));
         down.push_back(state.subject->first().time_download());
     }
-    // Images have no upload of this kind; no figure beats a zero.
+    // Images are not transferred here. A missing figure is better than a zero.
     const double in = summarise(up).median, back = summarise(down).median;
     if (in > 0) add(state, "upload", in, "s", Better::lower);
     if (back > 0) add(state, "download", back, "s", Better::lower);
@@ -342,7 +342,7 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
         sampling.conclude();
         if (!state.record.time) return;
         state.record.time->shared_memory = state.subject->shares_memory();
-        // That it is a difference, of which single samples may be negative.
+        // The metric marks the time as a difference, whose samples may be negative.
         if (state.setup.slope)
             state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
     });

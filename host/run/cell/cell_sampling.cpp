@@ -64,16 +64,18 @@ bool Sampling::warm_up() {
         auto& subject = *state_.subject;
         const auto& audit = state_.session.timer();
         if (state_.setup.slope) subject.set_trips(state_.setup.slope->high);
-        // What the driver compiles at the first launch of a local size is behind it; the rest of a cold start is not.
+        // The driver has compiled the kernel for this local size during verification. This launch absorbs the rest of a
+        // cold start.
         if (!state_.settings.screening) subject.timed(1);
         const double one = std::max(subject.timed(1), 1e-9);
-        // One very short launch is mostly chance: what a sample needs is found from as many as last some 100 us.
+        // A single very short launch varies by chance. Therefore a batch of about 100 us gives the time of an
+        // operation.
         const unsigned handful = operations_per_sample(one, 0, 0, 0, rules_);
         const double operation =
             handful == 1 ? one : std::max(std::min({one, subject.timed(handful), subject.timed(handful)}), 1e-9);
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds,
                                             subject.is_row() ? audit.event_seconds : 0, rules_);
-        if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
+        if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // a second one would find cached data
         look_at_data(operation);
     });
 }
@@ -82,8 +84,8 @@ void Sampling::check_outputs() {
     auto& subject = *state_.subject;
     if (!state_.proved(subject.check_left())) return;
     subject.poison();
-    subject.run();  // not timed: what it finds in the caches is the poison
-    // The next time at a sample that no kernel can foresee, once before each doubling of the samples.
+    subject.run();  // not timed: it finds the poison in the caches
+    // Draw the next check from the coming doubling of the samples, so that no kernel can foresee it.
     const auto from = check_before_;
     check_before_ = std::max(rules_.first_check, 2 * from);
     next_check_ = from + static_cast<unsigned>(random_.below(check_before_ - from));
@@ -104,7 +106,8 @@ bool Sampling::sample(unsigned round) {
 bool Sampling::sample_of_arrangement(unsigned round) {
     return state_.guarded([&] {
         const InPhase phase(Phase::sampling);
-        // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
+        // Only for kernels on a CPU device. For a GPU, the host's threads do not compute. In a native loop, the calling
+        // thread computes, too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
         put_data_back_in_time(per_sample_);
         const double seconds = one_sample();
@@ -121,7 +124,8 @@ bool Sampling::sample_of_arrangement(unsigned round) {
 bool Sampling::lacks_samples() {
     if (cut_ || state_.record.status != model::Status::ok) return false;
     const auto taken = drift_.kept().size() + drift_.aside().size();
-    // Like the samples, the time for those set aside is at most three times what the others may take.
+    // The samples set aside may take at most three times the time cap of the others, as their number is limited to
+    // three times.
     if (taken > 0 &&
         spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
         drift_.give_up();
@@ -142,7 +146,7 @@ double Sampling::typical_seconds() const {
 void Sampling::cut(double fastest_seconds) {
     const auto& kept = drift_.kept();
     if (cut_ || kept.empty()) return;
-    const double least = *std::ranges::min_element(kept);  // what disturbs a sample or two cuts nothing
+    const double least = *std::ranges::min_element(kept);  // so that one or two disturbed samples cut nothing
     if (least <= 2 * fastest_seconds) return;
     cut_ = true;
     state_.warn(model::Warning::cut, "its first samples took at least " + format_seconds(least) +
@@ -187,17 +191,17 @@ void Sampling::conclude() {
     record.work = model::work_of(state_.setup);
 }
 
-// What an operation that works in place begins with.
+// The data that an operation in place begins with.
 //
-// A kernel that sorts, searches or relaxes where its data lies takes a time of its own for data that it has processed
-// already, and samples are rows of operations. So it is looked at first: single operations on the data that goes in, on
-// what one made of it and on what many made of it, all of it put there in the same way. Where they take the same time,
-// operations go on from each other's data, no further than was looked at. Where they do not, each timed operation
-// begins with the data put back, outside of its time.
+// A kernel that sorts, searches or relaxes in place may take another time for data that it has already processed. A
+// sample is a row of operations, so the data is tested first. Single operations are timed on the input data, on what
+// one operation made of it, and on what many made of it. All of it is written in the same way. If the times agree,
+// operations continue from each other's data, but no further than was tested. Otherwise the data is restored before
+// each timed operation, outside its time.
 
 void Sampling::begin_operation(unsigned number) {
     auto& subject = *state_.subject;
-    // The sets together displace the caches, so that the first is not in them when the last was put back.
+    // Restore all sets together. They displace each other in the caches, so the first set is not cached when it runs.
     if (state_.fresh_data && number % subject.sets() == 0) subject.restore();
     if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
 }
@@ -216,8 +220,8 @@ double Sampling::timed_on_fresh_data(CoreClock::Reading& cores) {
 void Sampling::look_at_data(double operation) {
     auto& subject = *state_.subject;
     const auto& wanted = state_.settings.fresh_data;
-    // A simulator's times are of a simulation. With two trip counts a family's operation goes on from where the one
-    // before ended: the step is what it measures, and rule 12 of host/README.md looks whether steps take the same time.
+    // Simulated times mean nothing here. With two trip counts, a family's operation continues where the previous one
+    // ended: it measures the step. Rule 12 of host/README.md checks whether all steps take the same time.
     if (!subject.works_in_place() || state_.setup.slope ||
         state_.session.facts().implementation == model::Implementation::oclgrind)
         return;
@@ -226,16 +230,16 @@ void Sampling::look_at_data(double operation) {
         return;
     }
     const double longest = rules_.sample_most_seconds;
-    // Three copies of what is written are more than a host may have room for.
+    // The host may not have room for three copies of more data than this.
     constexpr double most_bytes = 1 << 30;
     if (wanted.value_or(operation >= longest || data_bytes(state_.setup) > most_bytes)) {
         begin_with_fresh_data("cllab restores the inputs before each timed operation, outside its time");
         return;
     }
-    // A sample, and the operation before it that brings the caches to their state.
+    // One sample, plus the operation before it that prepares the caches.
     const double least = per_sample_ + 1;
     const auto most = static_cast<std::uint64_t>(std::clamp(longest / operation, least, 8 * least));
-    if (!state_.setup.observe) reach_ = most;  // what the operations build up together is to be seen
+    if (!state_.setup.observe) reach_ = most;  // observe needs the result of all operations together
     if (wanted) return;
     const auto flush = [&] {
         if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
@@ -250,7 +254,7 @@ void Sampling::look_at_data(double operation) {
     const auto differs = [&](const std::vector<double>& processed) {
         return !*same_time(found.fresh, processed, true);
     };
-    // Beside other work times differ by chance, and twice they hardly do.
+    // Other load can make times differ by chance, but rarely twice.
     if (found.changed && (differs(found.once) || differs(found.many))) found = look();
     if (!found.changed) {
         reach_ = 0;
@@ -258,7 +262,7 @@ void Sampling::look_at_data(double operation) {
     }
     const bool by_one = differs(found.once);
     if (!by_one && !differs(found.many)) {
-        if (subject.sets() == 1) subject.run();  // the caches are as an operation leaves them
+        if (subject.sets() == 1) subject.run();  // leaves the caches as an operation does
         if (reach_ > 0) reach_ = std::max<std::uint64_t>(found.operations, 2);
         per_sample_ =
             reach_ > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(per_sample_, reach_ - 1)) : per_sample_;
@@ -290,8 +294,8 @@ bool Sampling::begin_with_fresh_data(const std::string& why) {
         reach_ = 0;
         per_sample_ = 1;
         if (state_.settings.cache == Cache::cold) return;
-        // What is timed one by one needs more of them for the timer's step only; those that rotate are put back
-        // together.
+        // Operations timed one by one need several per sample only because of the timer's step. Rotating sets are
+        // restored together, so a sample uses each of them.
         const auto start = Clock::now();
         const double operation = std::max(timed(), 1e-9), all = seconds_since(start);
         const auto most = static_cast<unsigned>(std::max(1.0, rules_.sample_most_seconds / all));
@@ -309,20 +313,20 @@ void Sampling::put_data_back_in_time(unsigned number) {
     const auto operations = (has_parts() ? 2 : 1) * ((number + sets - 1) / sets);
     if (subject.operations_on_data() + operations <= reach_) return;
     subject.restore();
-    if (sets == 1) subject.run();  // not timed: what it finds in the caches is what the data was put back with
+    if (sets == 1) subject.run();  // not timed: it finds the restored data in the caches
 }
 
-// What an operation draws: the device at rest, then a long row of operations, each over several windows.
+// The energy of an operation: power of the idle device, then of a long row of operations, each over several windows.
 
 namespace {
 
 constexpr double windows = least_for_interval;
 constexpr double rest_lead = 0.5, rest_window = 0.25, lead = 1, window = 0.5;
-constexpr double late = 0.15;  // seconds by which a window is longer, as it ends with a move of the counter
+constexpr double late = 0.15;  // seconds that a window is longer, because it ends when the counter changes
 
 constexpr double seconds_of(double before, double each) { return before + windows * (each + late); }
 
-/// Why operations cannot follow each other with nothing between them; empty where they can.
+/// Says what happens between two operations and prevents a row without gaps; empty: nothing.
 std::string what_is_between(const CellState& state) {
     if (state.fresh_data) return "the data is restored before each operation, which draws energy, too";
     if (state.settings.cache == Cache::cold)
@@ -333,7 +337,7 @@ std::string what_is_between(const CellState& state) {
 }  // namespace
 
 double Sampling::run_row(double seconds) {
-    constexpr double batch_seconds = 0.05;  // the device rests for some 0.1 ms between two of them
+    constexpr double batch_seconds = 0.05;  // the device idles for about 0.1 ms between two batches
     auto& subject = *state_.subject;
     const auto most = reach_ > 1 ? static_cast<double>(reach_ - 1) : 1e5;
     const auto batch = static_cast<unsigned>(std::clamp(batch_seconds / std::max(subject.timed(1), 1e-9), 1.0, most));
@@ -370,7 +374,7 @@ void Sampling::measure_energy() {
     for (const auto& power : {rest, busy})
         if (!power.trouble.empty()) return none("the counter of " + meter.source + " " + power.trouble);
     if (state_.setup.slope)
-        seconds = record.time->median;  // a step's: the row is of operations with many
+        seconds = record.time->median;  // the row's operations have many steps each
     else if (const auto trouble = trouble_of_row(seconds, record.time->median); !trouble.empty())
         return none(trouble);
     const auto all = summarise(busy.watts);

@@ -1,4 +1,4 @@
-// The samples of a prepared cell: how many operations each has, which of them count, and when there are enough.
+// The samples of a prepared cell: operations per sample, which samples count, and when to stop.
 #pragma once
 
 #include <optional>
@@ -16,60 +16,63 @@ class Sampling {
 public:
     explicit Sampling(CellState& state);
 
-    /// Rules 4 and 5: warms the device up where it is not, launches the cell a few times and fixes the operations of a
-    /// sample. False: the cell is finished.
+    /// Rules 4 and 5: warms up a cold device, launches the cell a few times and fixes the operations per sample. False:
+    /// the cell is finished.
     bool warm_up();
-    /// Takes the sample of a round, and sometimes checks the output of the samples so far. False: enough, or failed.
+    /// Takes the sample of a round, and sometimes checks the output of the samples so far. False: enough samples, or
+    /// failed.
     bool sample(unsigned round);
     /// Takes the sample of a round of an arrangement; the caller decides how many. False: failed.
     bool sample_of_arrangement(unsigned round);
     /// True while more samples are needed.
     bool lacks_samples();
-    /// Rule 14: the reference kernel took `seconds` just now; 0: there is none.
+    /// Rule 14: adds the time of a reference kernel that ran just now. 0: there is no reference kernel.
     void reference(double seconds) {
         if (seconds > 0) drift_.reference(seconds);
     }
-    /// Counts the samples that were set aside after all. For cells compared round by round, which drift affects alike.
+    /// Counts the samples that were set aside, too. For cells compared round by round, which drift affects alike.
     void keep_all() { drift_.give_up(); }
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
-    /// What an operation took so far; 0: there is no sample.
+    /// Median seconds per operation so far; 0: there is no sample.
     double typical_seconds() const;
-    /// Ends the sampling where each sample took more than twice as long as the fastest cell's do; the record says so.
+    /// Ends the sampling if even the fastest sample took more than twice `fastest_seconds`, the time of the fastest
+    /// cell. The record then says so.
     void cut(double fastest_seconds);
     /// Restores the inputs before each timed operation from now on, outside its time. Call before the first sample.
     /// `why`: the reason in the record. False: failed.
     bool begin_with_fresh_data(const std::string& why);
     /// Cells with the same number take turns. `apart`: why other cells of the comparison are in another batch; empty:
-    /// all are in one.
+    /// all are in one batch.
     void set_batch(unsigned number, const std::string& apart);
 
-    const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps, a value for each sample taken
-    unsigned operations() const { return per_sample_; }     ///< of a sample
+    const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps: one value per sample taken
+    unsigned operations() const { return per_sample_; }     ///< per sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
-    /// Fills Record::energy where it is asked for and the device says it, after conclude(); else a warning says why
-    /// not.
+    /// If requested, fills Record::energy, or warns why the energy is not known. Call after conclude().
     void measure_energy();
-    /// Ends the sampling: the samples into the record, and the time, with its work, where there is a sample.
+    /// Ends the sampling: fills the record's samples and, if there are any, its time and work.
     void conclude();
 
 private:
     double one_sample();
-    double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
-    double timed_on_fresh_data(CoreClock::Reading& cores);  ///< the same; adds to `cores`
-    /// The state of the data and of the caches that the `number`th operation of a sample begins with.
+    /// Times the operations of a sample; a slope needs one call per trip count. Returns the seconds per operation. Adds
+    /// duration and core time of all operations to this_sample_.
+    double timed();
+    double timed_on_fresh_data(CoreClock::Reading& cores);  ///< the same, each on restored data; adds to `cores`
+    /// Sets the data and the caches to the state in which the `number`th operation of a sample begins.
     void begin_operation(unsigned number);
-    /// Whether operations may go on from each other's data, and how far; one takes `operation`.
+    /// Finds out whether operations may continue from each other's data, and how many. `operation`: seconds of one.
     void look_at_data(double operation);
     bool knows_enough(const Subject::OnData& times, double spent) const;
-    void put_data_back_in_time(unsigned operations);  ///< before so many
-    /// Operations one behind the other for so long, without an event; seconds of one, with the pauses between them.
+    void put_data_back_in_time(unsigned operations);  ///< call before `operations` operations
+    /// Runs operations without events for `seconds`. Returns the seconds per operation, pauses included.
     double run_row(double seconds);
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
     void set_cores(model::Timing& timing) const;
-    void check_outputs();  ///< at what the samples so far have left; then poisons it
+    void check_outputs();  ///< of the samples so far; then poisons the outputs
 
     CellState& state_;
     MeasureRules rules_;
@@ -78,14 +81,14 @@ private:
     Subject::Parts parts_;
     bool settled_ = false, interrupted_ = false, cut_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
-    std::uint64_t reach_ = 0;  ///< operations that may go on from each other's data; 0: any number
-    /// Taken so far; when what they left is looked at, which is before …
+    std::uint64_t reach_ = 0;  ///< operations that may continue from each other's data; 0: any number
+    /// Samples taken; the sample at which outputs are checked next; end of the range from which that sample was drawn.
     unsigned samples_ = 0, next_check_ = 0, check_before_ = 1;
     Random random_;
     double spent_ = 0;
-    std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver's threads are there
+    std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver has started its threads
     std::vector<SharedSample> shared_;
-    SharedSample this_sample_;  ///< so far
+    SharedSample this_sample_;  ///< the sample that is being taken
 };
 
 }  // namespace cllab::run

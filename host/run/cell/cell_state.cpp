@@ -102,7 +102,7 @@ void build_reference(CellState& state) {
                                              "' does not build: " + device::error_name(state.reference.code));
 }
 
-/// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
+/// Throws Unsupported if the text cannot be compiled as CUDA C++ for this device and launched through OpenCL.
 void require_cuda_can(const CellState& state) {
     if (state.session.facts().implementation != Implementation::nvidia)
         throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
@@ -120,8 +120,7 @@ void require_cuda_can(const CellState& state) {
     if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
 }
 
-/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built
-/// already.
+/// Each text with its options is built once, in the background if the driver can. A native loop is already built.
 void begin_build(CellState& state) {
     if (state.record.native) {
         state.record.build.source = "native";
@@ -147,7 +146,7 @@ void end_build(CellState& state) {
     built.log = name_lines(built.log, state.source);
     build.seconds = built.seconds;
     build.log = built.log;
-    // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
+    // The fastest compilation from text observed took 20 ms. A build below 5 ms came from the driver's own cache.
     build.cached = built.ok && built.seconds < 5e-3;
     if (built.ok) {
         if (state.setup.reference) build_reference(state);
@@ -163,7 +162,7 @@ void end_build(CellState& state) {
     state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
 }
 
-/// The data that is uploaded is made here, where its time is accounted for as such.
+/// Makes the data to upload here, so that its time is charged to this phase.
 void make_data(const Setup& setup) {
     const InPhase phase(Phase::data);
     for (const auto& argument : setup.args) {
@@ -189,7 +188,7 @@ Setup set_up(const CellState& state, unsigned verification) {
     return out;
 }
 
-/// The hash uses the data of seed 1 for all runs, so that runs compare: file contents count, random data does not.
+/// Hash seed 1's launch so that runs compare. File contents count, random data does not.
 void identify_launch(CellState& state) {
     constexpr std::uint64_t seed = 1;
     const auto& settings = state.settings;
@@ -205,7 +204,7 @@ void identify_launch(CellState& state) {
     state.record.launch = launch_identity(setup, Contents::taken);
 }
 
-/// False: it does not fit or build.
+/// Sets the cell up and starts its build, if the device has what the cell needs and room for it.
 void begin_making(CellState& state) {
     const auto& facts = state.session.facts();
     if (const auto reason = missing_need(*state.cell.variant, facts)) {
@@ -255,7 +254,7 @@ void prove(CellState& state) {
     const auto fence = state.settings.arrangement ? device::Fence::none : device::Fence::end;
     if (!state.proved(subject.verify(state.setup, seed, operations, twice, fence))) return;
     if (!state.settings.measure) {
-        // A simulator takes as long for the second time as for the first.
+        // A simulator takes as long for the second verification as for the first.
         if (once || state.session.facts().implementation == Implementation::oclgrind) return;
         if (!state.proved(subject.verify_one_more(seed))) return;
         state.setup = set_up(state, 1);
@@ -264,7 +263,7 @@ void prove(CellState& state) {
         return;
     }
     subject.make_sets(state.sets);
-    if (once) {  // both seeds were proved when the cell was measured alone, or will be
+    if (once) {  // both seeds are verified when the cell is measured alone
         if (state.sets > 1) state.proved(subject.verify(state.setup, seed, operations));
         subject.forget_read_back();
         return;
@@ -304,7 +303,7 @@ bool prepare(CellState& state, const CellState* beside, const CellState* proved)
     if (proved) state.subject->share_answer(*proved->subject);
     const bool right = state.guarded([&] { prove(state); });
     if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
-    if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see
+    if (!right) state.guarded([&] { read_code(state); });  // its author wants to see the code of a wrong kernel
     return right;
 }
 

@@ -11,8 +11,7 @@
 #include "model/work.hpp"
 #include "run/kernel_source.hpp"
 
-// The steps of an operation: its kernels, what they are given, and their order. Its memory is made in
-// operation_memory.cpp.
+// The steps of an operation: its kernels, their arguments and their order. Its memory is made in operation_memory.cpp.
 namespace cllab::run {
 namespace {
 
@@ -89,8 +88,8 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch,
                               "; this driver uses 32 bits for global IDs (quirk 'nvidia-offset-32')");
     }
     if (launch.local.dims == 0) return;
-    // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself
-    // decides.
+    // For a kernel that promises its work-group size (lab.h, LAB_GROUP_X), NVIDIA's driver still reports 256. The
+    // launch itself decides.
     const bool promised = launch.local.count() > facts.max_group && launch.local.count() <= facts.max_group_promised;
     const bool asked =
         !promised && !device::has_quirk(facts, "rusticl-group-32") && launch.local.count() > session_.largest_group();
@@ -177,7 +176,7 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     if (rewritten_) put_back();
     ++operations_;
     ++*on_data_;
-    // What filled the buffers went to the first queue, and no other waits for that one.
+    // The first queue filled the buffers, and no other queue waits for the first.
     if (queues_ > 1 && !rewritten_) session_.queue().finish();
     rewritten_ = true;
     std::size_t number = 0;
@@ -192,7 +191,7 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
         std::visit(Overloaded{[&](const Launch& launch) {
                                   const auto& queue = session_.queue(launch.queue);
                                   start(launch, kernels_[bound.kernel], slot());
-                                  // It is to begin while the host copies into another buffer, or asks another queue.
+                                  // Start now, while the host copies into another buffer or uses another queue.
                                   if (queues_ > 1) queue.flush();
                                   if (blocking_) queue.finish();
                               },
@@ -214,7 +213,7 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
                               }},
                    bound.step);
     }
-    // A wait for one queue begins nothing in another.
+    // Waiting for one queue starts nothing in another queue.
     for (unsigned n = 0; n < queues_ && queues_ > 1; ++n) session_.queue(n).flush();
 }
 
@@ -234,10 +233,10 @@ void Operation::start(const Launch& launch, const cl::Kernel& kernel, cl::Event*
 void Operation::up(const Upload& step, const std::function<cl::Event*()>& slot) {
     auto& m = memory(step.buffer);
     const auto& queue = session_.queue(step.queue);
-    // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the write is enqueued,
-    // and what is still on its way there is missed.
+    // Wait even in an in-order queue. NVIDIA's driver (580.159 on an H200) reads small host memory when the write is
+    // enqueued, and misses data that is still on its way there.
     if (m.arrival()) m.arrival.wait();
-    if (m.host.size() != m.size_bytes && !m.data) {  // the device made its poison itself
+    if (m.host.size() != m.size_bytes && !m.data) {  // the device made the poison itself
         m.host.resize(m.size_bytes);
         model::poison(m.host, seed_);
     }
@@ -275,7 +274,7 @@ void Operation::down(const Download& step, const std::function<cl::Event*()>& sl
 }
 
 void Operation::name_commands() {
-    const std::size_t each = is_in_place(transfer_) ? 2 : 1;  // of a transfer: map and unmap, or one
+    const std::size_t each = is_in_place(transfer_) ? 2 : 1;  // commands per transfer: map and unmap, or one
     for (const auto& bound : steps_) {
         const auto add = [&](const auto& step, const std::string& part, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) commands_.push_back({part, step.queue});
@@ -296,7 +295,7 @@ void Operation::name_commands() {
                    bound.step);
     }
     for (const auto& bound : steps_) {
-        // Which memory a name stands for changes with each Swap.
+        // A Swap changes which memory a name stands for.
         const auto* upload = std::get_if<Upload>(&bound.step);
         for (auto& [name, m] : memories_)
             m.sent_back = m.sent_back || (upload && (swaps_ || &m == &memory(upload->buffer)));

@@ -5,7 +5,7 @@
 #include "model/work.hpp"
 #include "run/cell/operation.hpp"
 
-// What the memory of an operation holds: filled, poisoned, put back, guarded and read back. It is made in
+// The contents of an operation's memory: fill, poison, restore, check the guards and read back. The memory is made in
 // operation_memory.cpp.
 namespace cllab::run {
 
@@ -27,7 +27,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
         if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
-        // What no kernel may write is on the device already when the same data is verified once more.
+        // Inputs are already on the device when the same data is verified once more.
         if (std::holds_alternative<Input>(argument) && m.loaded == m.data && !lends_memory_) continue;
         if (!m.poisoned && m.data->size() != m.size_bytes)
             throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) +
@@ -79,7 +79,7 @@ void Operation::refill(Memory& m) {
 void Operation::put_back() {
     if (reset_.empty()) return;
     release();
-    for (const auto& name : reset_) fill(memory(name), memories_.at(name).data);  // a Swap may have made it another's
+    for (const auto& name : reset_) fill(memory(name), memories_.at(name).data);  // a Swap may have changed the memory
 }
 
 void Operation::forget_swaps() {
@@ -212,7 +212,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
     if (auto damage = guard_damage()) return damage;
     for (const auto& [argument, target] : alias_) {
         if (!memories_.at(argument).read_back) continue;
-        auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was
+        auto& m = memories_.at(target);  // after a Swap this may be a scratch buffer's memory
         if (m.by_step == ByStep::down) {
             buffers.data.emplace(argument, host_side(m));
             continue;

@@ -8,7 +8,7 @@
 #include "model/work.hpp"
 #include "run/cell/operation.hpp"
 
-// The memory of an operation: made, shared and mapped. What it holds is in operation_contents.cpp.
+// The memory of an operation: made, shared and mapped. Its contents are in operation_contents.cpp.
 
 namespace cllab::run {
 namespace {
@@ -17,7 +17,7 @@ using namespace model;
 
 std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guard_bytes, row_bytes); }
 
-/// Bytes of one of the guards beside an argument's buffer.
+/// Bytes of each of the two guards around an argument's buffer.
 double guard_bytes(const Argument& argument) {
     const auto of = [](const auto& a) { return static_cast<double>(guard_of(a.row_bytes)); };
     return std::visit(Overloaded{[](const Input&) { return static_cast<double>(device::least_guard_bytes); },
@@ -46,7 +46,7 @@ constexpr Entry<std::pair<Channel, std::size_t>, cl_channel_type> channels[] = {
     {{Channel::floating, 2}, CL_HALF_FLOAT},
     {{Channel::floating, 4}, CL_FLOAT}};
 
-/// What the device has for images of this type, of the formats that a user can name.
+/// Names of the formats that the device supports for images of this type, among those that a user can name.
 std::vector<std::string> supported(const device::Session& session, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<cl::ImageFormat> all;
     std::vector<std::string> names;
@@ -84,7 +84,7 @@ constexpr Entry<Sampler::Outside, cl_addressing_mode> address_modes[] = {
     {Sampler::Outside::repeat, CL_ADDRESS_REPEAT},
     {Sampler::Outside::mirror, CL_ADDRESS_MIRRORED_REPEAT}};
 
-// By the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
+// Uses the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
 cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
     cl_int code = CL_SUCCESS;
 #pragma GCC diagnostic push
@@ -96,8 +96,8 @@ cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
     return cl::Sampler(made);
 }
 
-/// The handle of Image2D does for images of any dimensions, as CLHPP's base class cannot be held. Throws Unsupported
-/// where the device has no image of that size or format.
+/// Returns an Image2D handle for an image of any dimensions, because CLHPP's base class cannot be stored. Throws
+/// Unsupported if the device has no image of that size or format.
 cl::Image2D make_image(const device::Session& session, const Image& a, const cl::Buffer& pixels) {
     const auto& facts = session.facts();
     if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
@@ -151,7 +151,7 @@ double data_bytes(const Setup& setup) {
 
 double device_bytes(const Setup& setup) {
     double out = 0;
-    std::set<std::string> reset;  // of which there are copies
+    std::set<std::string> reset;  // buffers with a second copy
     for (const auto& step : setup.steps)
         if (const auto* one = std::get_if<Reset>(&step)) reset.insert(one->data);
     for (const auto& argument : setup.args)
@@ -163,7 +163,7 @@ bool Operation::is_alike(const Setup& setup) const {
     return std::ranges::all_of(setup.args, [&](const Argument& argument) {
         const auto own = memories_.find(model::name_of(argument));
         const auto bytes = bytes_of(argument);
-        if (bytes <= 0) return true;  // in no memory
+        if (bytes <= 0) return true;  // needs no memory
         if (own == memories_.end() || static_cast<double>(own->second.size_bytes) != bytes) return false;
         const auto* input = std::get_if<Input>(&argument);
         return !input || own->second.data == input->data || (own->second.data && *own->second.data == *input->data);
@@ -172,7 +172,7 @@ bool Operation::is_alike(const Setup& setup) const {
 
 device::GuardedBuffer Operation::new_buffer(const Memory& m, Pages pages) {
     if (fence_ != device::Fence::none) return device::GuardedBuffer(session_, m.size_bytes, fence_, m.name);
-    // A family asks for room by its data alone; what just fits may not fit between its guards.
+    // A family checks the room for its data alone. Data that just fits may not fit between guards.
     if (const auto most = session_.facts().max_alloc_bytes;
         most > 0 && m.guard > 0 && m.size_bytes + 2 * m.guard > most)
         throw Unsupported("buffer '" + m.name + "' needs " + format_bytes(m.size_bytes) + " and guards of " +
@@ -213,7 +213,7 @@ void Operation::make_image_memory(const Image& a) {
 void Operation::make_memory(const Setup& setup, const Operation* beside) {
     std::size_t shared = 0;
     const bool all_alike = beside && beside->is_alike(setup);
-    // A simulator sees what is read outside; beside a guard it would not.
+    // Oclgrind reports reads outside a buffer. Guards are part of the buffer and would hide such reads.
     const bool simulated = session_.facts().implementation == Implementation::oclgrind;
     const auto buffer = [&](Memory m) {
         m.svm = std::ranges::count(setup.svm, m.name) > 0;
@@ -261,7 +261,8 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
             if (!m.original()) m.original = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, m.size_bytes);
         }
     shares_memory_ = shared > 0 && shared == memories_.size();
-    // What goes in and is written is shared with all the rest or not at all.
+    // Memory that keeps state between operations is shared only if all arguments are alike. Then its count is shared,
+    // too.
     on_data_ = all_alike ? beside->on_data_ : std::make_shared<std::uint64_t>(0);
 }
 
@@ -297,7 +298,7 @@ Operation::~Operation() {
         forget_read_back();
         for (const auto& [name, m] : memories_)
             if (m.pinned_at) session_.queue().enqueueUnmapMemObject(m.pinned, m.pinned_at);
-    } catch (const cl::Error&) {  // of a device that is lost nothing more is wanted
+    } catch (const cl::Error&) {  // the device is lost; nothing more to do
     }
 }
 

@@ -16,8 +16,8 @@
 namespace cllab::run {
 namespace {
 
-// A launch that is done when its answer is there is many times faster then. What an honest one may seem to gain is the
-// noise of single launches: beyond this a difference is looked at longer, and must stand apart from all of that noise.
+// A kernel that skips work when its output holds the answer is then many times faster. An honest kernel differs only by
+// the noise of single launches. A ratio above this is measured longer, and must exceed all of that noise.
 constexpr double noticeable = 1.1;
 constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
@@ -91,7 +91,7 @@ Subject::OnData Subject::time_on_data(std::uint64_t operations, double seconds, 
     contents[2] = set.contents();
     const std::array times{&out.fresh, &out.once, &out.many};
     do {
-        // Each kind is the first of a round as often as it is the last.
+        // Alternate the order, so that each kind is first and last equally often.
         const bool forwards = out.fresh.size() % 2 == 0;
         for (std::size_t k = 0; k < times.size(); ++k) {
             const auto kind = forwards ? k : times.size() - 1 - k;
@@ -132,7 +132,7 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     }
     const bool one_queue = first().queues() == 1;
     const double whole = device::row_seconds(stamps, one_queue);
-    // Parts in several queues run at the same time, and what they add up to says nothing of the gaps.
+    // Parts in several queues overlap, so their sum does not give the gaps.
     if (one_queue) add("between", std::max(whole - sum, 0.0));
     add("whole", whole);
     for (auto& [name, seconds] : found) {
@@ -161,8 +161,8 @@ double Subject::timed(unsigned operations) {
     const double host = seconds_since(start);
     double seconds = 0;
     const auto stamps = mapped(events, device::stamps_of);
-    // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one
-    // operation is its own.
+    // Sum single launches, because the gaps between them belong to the queue. Gaps within an operation of several
+    // commands belong to the operation.
     if (one_by_one) {
         for (const auto& s : stamps) seconds += device::row_seconds({&s, 1}, true);
     } else {
@@ -172,7 +172,7 @@ double Subject::timed(unsigned operations) {
     return seconds / operations;
 }
 
-// Whether what the operations leave is right, and what it says when it is not.
+// Whether the output is right, and the reason if it is not.
 
 Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget,
                                device::Fence fence) {
@@ -182,7 +182,8 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     turn_ = 0;
     answer_.reset();
     if (setup.reference) run_reference(setup, seed, operations);
-    // What is read in front of a buffer differs from launch to launch: at a fence it is told as what it is.
+    // A read in front of a buffer gives another result at each launch. A fence there shows it as an access outside the
+    // buffer.
     const auto told = [&](Wrong wrong) {
         if (wrong && fence == device::Fence::end) verify_fenced(operations, device::Fence::start);
         return wrong;
@@ -193,7 +194,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
         for (auto& set : sets_) {
             run_anew(*set, trips, operations);
             if (auto wrong = check(*set)) return told(std::move(wrong));
-            // What accumulates is never again as it was, but for the other sets.
+            // An accumulating output never recurs later, so only other sets can match it.
             if (answer_ || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
             answer_ = last_answer_ && equals(*last_answer_, buffers_)
                           ? *last_answer_
@@ -221,9 +222,9 @@ Subject::Wrong Subject::verify_fenced(unsigned operations, device::Fence fence) 
     std::unique_ptr<Operation> fenced;
     try {
         fenced = std::make_unique<Operation>(session_, built_, *setup_, entry_, nullptr, fence);
-    } catch (const std::bad_alloc&) {  // address space is scarce too: ulimit -v
+    } catch (const std::bad_alloc&) {  // address space is scarce, too: ulimit -v
         return std::nullopt;
-    } catch (const cl::Error&) {  // the driver takes no memory of the process: what is left is the guards
+    } catch (const cl::Error&) {  // the driver accepts no host memory; the guards remain
         return std::nullopt;
     }
     for (const auto trips : trip_counts(*setup_)) {
@@ -236,7 +237,7 @@ Subject::Wrong Subject::verify_fenced(unsigned operations, device::Fence fence) 
 
 Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
     const auto later = contents_of(buffers_);
-    if (later.empty()) return wrong;  // it wrote outside, so nothing was read back
+    if (later.empty()) return wrong;  // it wrote outside a buffer, so nothing was read back
     run_anew(set, std::nullopt, setup_->verify_operations);
     if (check(set)) return wrong;
     const auto right = contents_of(buffers_);
@@ -253,7 +254,7 @@ Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
                    });
         };
         for (const auto* found : {&later.at(output->name), &right.at(output->name)}) {
-            // In an order that no kernel which counts its launches is wrong in.
+            // ABBA order, so that a kernel that counts its launches is not accused.
             if (differs_on(nullptr) || !differs_on(found) || !differs_on(found) || differs_on(nullptr)) continue;
             return "'" + output->name + "' is read before it is written" +
                    (output->given.empty() ? "" : "; give it data, as in " + output->given);
@@ -291,7 +292,7 @@ bool Subject::equals(const std::shared_ptr<const Answer>& answer, const model::B
 
 Subject::Wrong Subject::check(Operation& set) {
     if (auto wrong = set.read_back(buffers_)) return wrong;
-    // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
+    // Most kernels leave the same bytes each time. Comparing them is faster than the host's reference.
     const InPhase phase(Phase::host_reference);
     if (equals(answer_, buffers_) || equals(same_answer_, buffers_)) return std::nullopt;
     buffers_.expected = setup_->reference ? expected_.get() : nullptr;
@@ -352,7 +353,7 @@ Subject::Wrong Subject::check_haste(double seconds) {
     for (std::size_t wanted = first_rounds; wanted <= most_rounds;
          wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
         while (poisoned.size() < wanted) {
-            // ABBA, so that of the launches that are looked at one has an odd and one an even number.
+            // ABBA order, so that of the checked launches of each kind one has an odd and one an even number.
             const auto n = poisoned.size();
             const bool first = n % 2 == 0;
             if (auto wrong = round(first, n < first_rounds)) return wrong;
@@ -366,7 +367,7 @@ Subject::Wrong Subject::check_haste(double seconds) {
             return "the kernel skips work when its output already holds the answer: it takes " +
                    format_seconds(fast.median) + " when its output holds the answer already, " +
                    format_seconds(slow.median) + " when it does not";
-        // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
+        // Out of time: continue only for a difference that all launches show, because noise cannot cause it.
         if (!apart && seconds_since(start) > seconds) break;
     }
     return std::nullopt;

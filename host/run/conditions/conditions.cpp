@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using device::first_line;
 
-/// "madvise" of "always [madvise] never".
+/// "madvise" from "always [madvise] never".
 std::string chosen(const std::string& text) {
     const auto open = text.find('['), close = text.find(']');
     return open == std::string::npos || close == std::string::npos || close < open
@@ -71,7 +71,8 @@ const model::HostInfo& this_host() {
         model::HostInfo out;
         char name[256] = "";
         gethostname(name, sizeof name - 1);
-        // Under Slurm the node's own name: several nodes may share a machine, and a container's host name says nothing.
+        // Under Slurm, use the node's name. Several nodes may share a machine, and a container's host name identifies
+        // nothing.
         const char* node = std::getenv("SLURMD_NODENAME");
         out.name = node && *node ? node : name;
         std::ifstream cpuinfo("/proc/cpuinfo");

@@ -1,5 +1,5 @@
-// What of this machine may disturb a timing, as far as it can be read: settings, neighbors, the way memory is given
-// out.
+// Conditions of this machine that may disturb a timing, as far as they can be read: settings, other load, memory
+// placement.
 #pragma once
 
 #include <filesystem>
@@ -13,36 +13,35 @@
 
 namespace cllab::run {
 
-/// "governor": "powersave". Reads /proc and /sys below `root`; what is not there is left out.
+/// "governor": "powersave". Reads /proc and /sys below `root`; omits what is missing there.
 std::map<std::string, std::string> host_conditions(const std::filesystem::path& root = "/");
 
-// How long the threads of this process had cores, and how long they were ready to run and had none, because others had
-// them.
+// How long the threads of this process had cores, and how long they were runnable without a core.
 //
-// Two cores that others share do not slow a kernel evenly: beside two compilers one of PoCL's two threads did all of
-// the groups in most samples while the other waited, so that arithmetic took twice its time within 0.3 %, which no
-// interval and no drift of a reference kernel shows. Samples without such a wait were 1 in 100. So nothing
-// is set aside: what was had is counted, by the system's own account of each thread.
+// Sharing two cores with other processes does not slow a kernel evenly. Next to two compilers, one of PoCL's two
+// threads did all work-groups in most samples while the other waited. So arithmetic took twice its time within 0.3 %,
+// which no interval and no drift of a reference kernel shows. Only 1 in 100 samples had no such wait. Therefore no
+// samples are set aside; the system's own account of each thread tells the cores it had.
 
 struct CoreTime {
-    double had = 0, waited = 0;  ///< seconds, of all threads together
+    double had = 0, waited = 0;  ///< seconds, summed over all threads
 
     CoreTime operator-(const CoreTime& before) const { return {had - before.had, waited - before.waited}; }
     CoreTime operator+(const CoreTime& other) const { return {had + other.had, waited + other.waited}; }
 };
 
-/// What the line of a thread's "schedstat" says; nothing where it is none.
+/// Parses the line of a thread's "schedstat"; nullopt if it is malformed.
 std::optional<CoreTime> parse_schedstat(std::string_view line);
 
 class CoreClock {
 public:
-    /// Of the threads below `tasks` that there are now, of which `caller` asks. None where the system does not count
-    /// it.
+    /// Watches the threads that exist now below `tasks`; `caller` is the ID of the calling thread. Watches none if the
+    /// system does not count the times.
     CoreClock();
     CoreClock(const std::filesystem::path& tasks, const std::string& caller);
 
     bool is_known() const { return !files_.empty(); }
-    /// Since the threads began: of the one that asks, which is the one that enqueues, and of all others together.
+    /// Since the threads began: times of the calling thread, which enqueues, and of all others together.
     struct Reading {
         CoreTime caller, others;
 
@@ -62,21 +61,21 @@ private:
     std::vector<File> files_;
 };
 
-/// One sample beside what its threads had meanwhile.
+/// One sample, and the cores that the threads had during it.
 struct SharedSample {
-    double seconds = 0;        ///< as it counts for the time: of an operation or a step
+    double seconds = 0;        ///< of an operation or a step, as reported
     double duration = 0;       ///< of all its operations, by the clock that times them
-    CoreClock::Reading cores;  ///< meanwhile, for all of them
-    CoreClock::Reading had;    ///< as `seconds` counts: of an operation, or the difference of two runs for a step
+    CoreClock::Reading cores;  ///< during all of its operations
+    CoreClock::Reading had;    ///< per operation like `seconds`, or per step as the difference of two runs
 };
 
 struct CoresHad {
-    double had = 0, waited = 0;  ///< cores on average; zeros: not known
+    double had = 0, waited = 0;  ///< average cores; zeros: unknown
 };
 
-/// What is had is that of the median sample over the median time. The thread that enqueues counts only where the others
-/// do not do the work: what it does between two launches is no part of their time. Waits come in bursts: they are those
-/// of the samples from the first to the third quartile of the time.
+/// had: core time of the median sample, divided by the median time. The enqueuing thread counts only if the other
+/// threads do not do the work, because its time between launches is not part of theirs. waited: from the samples
+/// between the first and third quartile of the time, because waits come in bursts.
 CoresHad cores_had(const std::vector<SharedSample>& samples);
 
 }  // namespace cllab::run

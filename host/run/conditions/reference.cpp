@@ -23,7 +23,7 @@ constexpr auto interval = std::chrono::milliseconds(50);
 
 Reference::Reference(device::Session& session) : session_(session), by_events_(session.timer().trusted) {
     const InPhase phase(Phase::drift_reference);
-    if (session.facts().implementation == model::Implementation::oclgrind) return;  // its times are of a simulation
+    if (session.facts().implementation == model::Implementation::oclgrind) return;  // simulated times mean nothing
     try {
         chain_.emplace(session);
         run();  // compiles on PoCL
@@ -48,7 +48,7 @@ double Reference::once() {
     try {
         return run();
     } catch (const cl::Error&) {
-        chain_.reset();  // what broke the queue shows in the cell itself
+        chain_.reset();  // the cell itself reports what broke the queue
         return 0;
     }
 }
@@ -82,7 +82,7 @@ namespace {
 
 constexpr std::uint64_t least_bytes = 4096;
 constexpr unsigned least_samples = 5, enough_samples = 20;
-constexpr double seconds_of_one = 0.15;  // a few per cent of a figure, not the figure
+constexpr double seconds_of_one = 0.15;  // an accuracy of a few per cent is enough
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     const auto& facts = session.facts();
     cell.point.set("size", std::to_string(bytes / 2));
     setup_ = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, 1, {}});
-    // The lab's own text and options whatever those of the cells are: a yardstick stays the same.
+    // The lab's own text and options, whatever the options of the cells are, so that the yardstick stays the same.
     built_ = instruments.programs()
                  .build(kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, ""))
                  .get();

@@ -1,5 +1,5 @@
-// The reference kernel of rule 14 (host/README.md) on a device: a chain of about 0.2 ms, so that three of them every
-// 50 ms cost 1 %. It also warms the device up, by time (rule 4).
+// The reference kernel of rule 14 (host/README.md): a chain of about 0.2 ms, so that three of them every 50 ms cost 1
+// %. It also warms the device up, by time (rule 4).
 #pragma once
 
 #include <chrono>
@@ -22,15 +22,16 @@ namespace cllab::run {
 
 class Reference {
 public:
-    /// Builds the chain and finds its length, some milliseconds. Without a chain, and on a simulator, there is no
-    /// reference.
+    /// Builds the chain and finds its length, which takes some milliseconds. There is no reference on a simulator, or
+    /// if the chain does not run.
     explicit Reference(device::Session& session);
     bool exists() const { return chain_.has_value(); }
-    /// Seconds of one chain; 0 when there is no reference, and from then on there is none when the driver refuses.
+    /// Seconds of one chain; 0 if there is no reference. If the driver fails, there is none from then on.
     double once();
-    /// Seconds of the fastest of three chains: a preempted host is not a slower clock. 0 when there is no reference.
+    /// Seconds of the fastest of three chains, because preemption of the host does not mean a slower clock. 0 if there
+    /// is no reference.
     double take();
-    /// True when the last one was taken 50 ms ago or earlier.
+    /// True if the last take() was at least 50 ms ago.
     bool due() const;
 
 private:
@@ -43,24 +44,24 @@ private:
     std::chrono::steady_clock::time_point last_{};
 };
 
-/// Runs the reference kernel until two windows agree, unless the device was in use a moment ago. Returns whether it
-/// settled when it was last warmed up; true where there is no reference kernel.
+/// Runs the reference kernel until two windows agree, unless the device was in use a moment ago. Returns whether the
+/// device settled at the last warm-up; true without a reference kernel.
 bool warm_up_device(device::Session& session, Reference& reference, const MeasureRules& rules);
 
-// The yardstick of `of copy`: bandwidth_copy on as many bytes as the cell's own data, in the same state of the caches
-// and in turns with it, so that like is held against like whether the data is in a cache or not.
+// The yardstick of `of copy`: bandwidth_copy on as many bytes as the cell's own data. Cell and yardstick have the same
+// cache state and take turns, so that they are comparable whether or not the data is cached.
 
 class Instruments;
 
-/// Bytes of the copy for an operation that must move `moved` bytes and has `data` bytes of buffers: the lesser of the
-/// two, rounded to four significant bits so that neighbours share one, and at least 4 KiB.
+/// Bytes of the copy for an operation that must move `moved` bytes and has `data` bytes of buffers. It is the smaller
+/// of the two, at least 4 KiB, rounded to four significant bits so that similar cells share a copy.
 std::uint64_t yardstick_bytes(double moved, double data);
 
-/// One copy, being measured.
+/// One copy and its samples.
 class Yardstick {
 public:
-    /// Builds `cell`, a copy with an axis "size" for each of its two buffers, proves it unless it is `proved`, and runs
-    /// it. Throws Unsupported, Error or cl::Error when the device cannot.
+    /// Builds `cell`, a copy whose axis "size" is the size of each of its two buffers, verifies it unless `proved`, and
+    /// runs it. Throws Unsupported, Error or cl::Error if the device cannot do so.
     Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache,
               bool proved);
     bool enough() const;
@@ -78,23 +79,23 @@ private:
     std::vector<double> samples_;
 };
 
-/// The yardsticks of the cells that take turns on a device. What an earlier comparison measured says nothing of this
-/// one, whose clock, neighbours and room are other ones; only that a copy is right holds for the run.
+/// The yardsticks of the cells that take turns on a device. Rates of an earlier comparison do not hold for this one,
+/// because the clock, the other load and the free memory differ. That a copy was verified holds for the whole run.
 class Yardsticks {
 public:
     struct Known {
         std::optional<model::YardstickInfo> info;
-        std::string why_not;  ///< where there is none
+        std::string why_not;  ///< if there is no info
     };
-    /// Forgets those of the cells before.
+    /// Forgets the yardsticks of earlier cells.
     void begin_comparison();
-    /// Begins one of `bytes` unless it is known or begun. `room`: bytes it may have on the device.
+    /// Begins a yardstick of `bytes` unless it is known or begun. `room`: bytes that it may use on the device.
     void begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes,
                Cache cache, double room);
-    double bytes_on_device() const;  ///< of those begun
-    /// One sample of each that has not enough. False: none was taken.
+    double bytes_on_device() const;  ///< of all yardsticks begun
+    /// Takes one sample of each yardstick that has not enough. False: took none.
     bool sample();
-    /// Ends those begun with the samples they have, and gives their memory back.
+    /// Ends the yardsticks with the samples they have, and frees their memory.
     void finish();
     const Known* find(std::uint64_t bytes) const;
 
