@@ -2,9 +2,9 @@
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   include FILE                       only KERNEL
-//   work bytes=EXPR flops=EXPR …       expect NAME = FILE      reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME               differ NAME, NAME        relation TEXT            where CONDITION
-//   may leave NAME
+//   work bytes=EXPR flops=EXPR …       expect NAME = FILE        reference NAME        may leave NAME
+//   same NAME, NAME                    differ NAME, NAME         relation TEXT         where CONDITION
+//   tolerance absolute=X relative=X ulp=X
 // and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
