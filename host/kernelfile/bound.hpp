@@ -1,4 +1,5 @@
-// A kernel with a value for each of its parameters: checked against its signature once, then evaluated point by point.
+// A kernel with a value for each of its parameters. Values are checked against its signature once, then evaluated per
+// point.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ std::byte* low_end(std::uint64_t& word, std::size_t bytes) {
     return reinterpret_cast<std::byte*>(&word) + (last ? sizeof word - bytes : 0);
 }
 
-/// The value of 'key' in the header's Python literal, from behind its colon to the next comma outside parentheses.
+/// The value of 'key' in the header's Python literal, from its colon to the next comma outside parentheses.
 std::string header_value(const std::string& header, const std::string& key) {
     auto at = header.find("'" + key + "'");
     if (at == std::string::npos) return {};

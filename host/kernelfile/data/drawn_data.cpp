@@ -190,7 +190,7 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
             lanes.put_each(random, 2, one, one);
             break;
         }
-        case Draw::permutation: {  // all lanes of an element have its number
+        case Draw::permutation: {  // all lanes of an element get the same number
             const auto order = random_order(count, mix64(seed));
             lanes.put_each_whole(random, 0,
                                  [&](Random&, std::size_t i) -> std::int64_t { return order[lanes.element_of(i)]; });

@@ -277,7 +277,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Names and the text behind them: NAME(…) { BODY } outside of any bracket, and #define NAME BODY.
+/// Finds names and the text after them: NAME(…) { BODY } outside of any bracket, and #define NAME BODY.
 void find_bodies(const std::string& text, std::map<std::string, std::string>& out) {
     std::string name;
     for (std::size_t at = 0; at < text.size();) {
@@ -314,7 +314,7 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
 
 TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
     find_bodies(text_, bodies_);
-    for (const auto& kernel : kernels_in(text_))  // attributes may stand between the name and the body
+    for (const auto& kernel : kernels_in(text_))  // attributes may be between the name and the body
         bodies_[kernel.name] = text_.substr(kernel.body, kernel.end - kernel.body);
 }
 

@@ -177,7 +177,7 @@ std::int64_t KernelGuess::group_items() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// The scalar argument that is a number of bins, of which `elements` are most. nullopt if there is none.
+/// The scalar argument that is a number of bins: more than half of them are `elements`. nullopt if there is none.
 std::optional<std::string> KernelGuess::bins_of(std::int64_t elements) const {
     constexpr std::int64_t few = 8;
     for (const auto& scalar : scalars_)
@@ -266,7 +266,7 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
         bounds_of_data_[p.name] = ":0:" + range + "-1";
 }
 
-/// Fills one integer buffer after the other with a large number. If another buffer is then touched further behind, the
+/// Fills one integer buffer after the other with a large number. If another buffer is then touched further on, the
 /// integers are its indices.
 void KernelGuess::find_indices() {
     if (samples_.empty()) return;

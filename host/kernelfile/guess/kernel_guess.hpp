@@ -111,7 +111,7 @@ private:
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
     void ask_for_counts();
-    /// `is_start`: an index is the start of a range, so elements behind it are touched too.
+    /// `is_start`: an index is the start of a range, so elements after it are touched too.
     void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start);
     const Sample& telling_sample() const;
     std::string all_items() const;

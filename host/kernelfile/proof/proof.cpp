@@ -451,7 +451,7 @@ std::string key_of(const std::vector<ArgumentArray>& arguments) {
 std::string npy_header(const ArgumentArray& argument) {
     auto text = concat("{'descr': '", descr_of(argument.element),
                        "', 'fortran_order': False, 'shape': ", shape_text(argument.shape), ", }");
-    constexpr std::size_t before = 10, align = 64;  // the data behind the header begins at a multiple of 64
+    constexpr std::size_t before = 10, align = 64;  // the data after the header begins at a multiple of 64
     text.resize((before + text.size() + 1 + align - 1) / align * align - before - 1, ' ');
     text += '\n';
     return concat(std::string("\x93NUMPY\x01\x00", 8), static_cast<char>(text.size() & 0xff),

@@ -17,7 +17,7 @@ struct ChartLine {
     std::string name;              ///< in the legend; empty: only the label names it
     std::vector<ChartMark> marks;  ///< by ascending x
     bool joined = true, dots = true;
-    std::string style{};  ///< class of the line; empty: the next colour
+    std::string style{};  ///< class of the line; empty: the next color
     std::string label{};  ///< near the mark `labelled` if there is room; empty: none
     std::size_t labelled = 0;
 };

@@ -1,5 +1,5 @@
 // A card for each variant: its samples, bounds and warnings, how to run it again, and its code: the kernel's text, the
-// loop of its machine code coloured by class, and the counts.
+// loop of its machine code colored by class, and the counts.
 #include <algorithm>
 #include <array>
 #include <ostream>
@@ -236,7 +236,7 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
     out << "</tbody></table></div></details>\n";
 }
 
-/// The pairs of the card's cell: its listing beside those of others.
+/// The pairs of the card's cell: its listing next to those of others.
 void write_pairs(std::ostream& out, const Context& c, const Code& code, bool open) {
     bool any = false;
     for (const auto& pair : c.page.pairs) {

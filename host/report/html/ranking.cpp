@@ -88,7 +88,7 @@ void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeA
                        x(std::max(t.median, t.has_interval() ? t.high : 0)), median, text(spread_of(r)));
 }
 
-/// How far it is from the best, and the numbers of its warnings.
+/// The ratio to the best, and the numbers of the warnings.
 std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool alone) {
     std::string words = rank.fastest ? R"(<span class="good">fastest</span>)" : rank_text(rank);
     if (rank.indistinct) words += " <small>not told apart</small>";

@@ -13,7 +13,7 @@
 
 namespace cllab::report {
 
-/// One line, no newline at the end. Non-finite numbers are never written: the key is left out.
+/// One line, no newline at the end. Non-finite numbers are never written: the key is omitted.
 std::string to_json_line(const model::Record& record);
 /// The same, indented, for timing.json.
 std::string to_json_pretty(const model::Record& record);

@@ -10,7 +10,7 @@
 
 namespace cllab::report {
 
-/// The time per step where there is one, else that of one operation.
+/// The time per step if there is one, else the time of one operation.
 inline double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? s.per_step : s.seconds; }
 
 /// The probe's findings in the unit of the curve's axis, from `first` to `last`. Every page marks these.

@@ -47,7 +47,7 @@ struct GridFamily {
 };
 
 struct DeviceGrid {
-    bool apart = false;  ///< timed rows of one group took no turns with each other
+    bool apart = false;  ///< timed rows of one group did not take turns with each other
     std::vector<GridDevice> devices;
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices

@@ -17,7 +17,7 @@ std::string paint(std::string_view text, Tone tone, bool colour);
 /// Columns that UTF-8 text takes on a terminal: one per code point (no wide or combining characters are printed here).
 std::size_t display_width(std::string_view text);
 
-/// Adds blanks up to that width: in front of the text if `right`, else behind it.
+/// Adds blanks up to that width: before the text if `right`, else after it.
 std::string padded(const std::string& text, std::size_t width, bool right);
 
 /// Whether a column names the row: no, by its cell, or by "title=cell".

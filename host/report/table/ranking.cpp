@@ -28,7 +28,7 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     return points;
 }
 
-/// What the same work costs: the inverse of the rate, or the time where there is no rate. 0 when unknown.
+/// The cost of the same work: the inverse of the rate, or the time if there is no rate. 0 if unknown.
 double cost_of(const Record& r, const std::string& rate) {
     if (!r.time || !(r.time->median > 0)) return 0;
     if (rate.empty()) return r.time->median;

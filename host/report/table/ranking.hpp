@@ -41,7 +41,7 @@ std::string rank_text(const Rank& rank);
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
 struct Comparison {
-    bool apart = false;              ///< timed rows of one group took no turns with each other
+    bool apart = false;              ///< timed rows of one group did not take turns with each other
     Rows rows;                       ///< the given rows, by group; groups with ranked rows are sorted, fastest first
     std::vector<std::size_t> group;  ///< by row
     std::vector<Rank> ranks;         ///< by row

@@ -17,7 +17,7 @@ void print_regression(std::ostream& out, const model::Regression& regression, co
 /// The same as Markdown, for the summary of a pull request; cells with the same code are folded.
 void print_regression_markdown(std::ostream& out, const model::Regression& regression);
 
-/// One line per cell and one for the whole, `"record": "regression"`; readers of records keep and skip them.
+/// One line per cell and one for the whole, `"record": "regression"`; readers of records keep them unparsed.
 std::vector<std::string> regression_json(const model::Regression& regression);
 
 /// One test suite with a test case per cell. Failures: slower, leaning to slower, other results, incomparable,

@@ -27,7 +27,7 @@ std::string difference(const model::Record& faster, const model::Record& slower)
 std::string pattern_of(const model::Record& record);
 /// A word of a command that a user copies: in quotes if a shell would split or expand it.
 std::string shell_word(std::string word);
-/// Whether the word of a command line gives the axis its values: "n=256" behind -a or --axis, "--axis=n=256".
+/// Whether the word of a command line gives the axis its values: "n=256" after -a or --axis, "--axis=n=256".
 bool sets_axis(std::string_view word, const std::string& axis);
 /// " --axis n=256" for the axes that the record's command line set, and for those in `also`. At another size, another
 /// variant may win.
