@@ -34,8 +34,8 @@ public:
     /// Announces the total bytes of all lines. The first record then makes room for all, assuming lines as long as its
     /// own. A vector that grows record by record takes three times the memory for a while.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
-    /// Reads to the end, or to a line that is too long. Skips each line that is not a record of a known schema, is
-    /// impossible or exceeds a limit, and adds it to troubles() with `name` and line. Throws Error(usage) beyond
+    /// Reads to the end, or to a line that is too long. Skips lines that are not records of a known schema, are
+    /// impossible or exceed a limit. troubles() names each with `name` and line. Throws Error(usage) beyond
     /// most_records.
     void read(std::istream& in, const std::string& name);
     const std::vector<model::Record>& records() const { return records_; }

@@ -103,9 +103,9 @@ std::string wrap(std::string_view text, std::string_view indent, std::size_t wid
 /// `label` and next to it `text`, wrapped. The lines after the first are indented by the label's width.
 std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
 
-/// Lines of at most `width` columns. The rest of a longer line goes below its last column that begins in the left 60 %
-/// (a column follows two blanks), else four blanks right of the line's indent. Does not cut names: a word without a
-/// comma that is too wide has its own line.
+/// Lines of at most `width` columns. The rest of a longer line goes below the last column that begins in its left 60 %.
+/// A column follows two blanks. Without one, the rest is indented by four more blanks. Does not cut names: a word
+/// without a comma that is too wide has its own line.
 std::string fit(std::string_view text, std::size_t width);
 
 /// The text of HTML or XML: an entity in place of each of `characters`, of & < > " '.

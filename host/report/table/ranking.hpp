@@ -35,8 +35,8 @@ struct RankedCell {
 /// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
 std::string rank_text(const Rank& rank);
 
-/// True when a and b took turns and a clearly costs less. The intervals and the middle halves of the samples must not
-/// overlap, and the difference must exceed what a table cannot tell from a difference of the kernels. Costs are in one
+/// True when a and b took turns and a clearly costs less. The intervals must not overlap, nor the middle halves of the
+/// samples. The difference must exceed what a table cannot tell from a difference of the kernels. Costs are in one
 /// unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
