@@ -34,7 +34,7 @@ std::string kind_words(const Parameter& p) {
     }
 }
 
-/// Whether elements of a pointer's own type may be of this one.
+/// Whether a buffer that the kernel declares with elements of type `own` may hold elements of `type`.
 bool holds(const model::ElementType& own, const model::ElementType& type) {
     using TypeKind = model::ElementType::Kind;
     if (own.is_opaque()) return true;
@@ -43,7 +43,7 @@ bool holds(const model::ElementType& own, const model::ElementType& type) {
     return own.kind == type.kind && own.lane_bytes == type.lane_bytes;
 }
 
-/// What a user may write for the parameter.
+/// An example of a value for the parameter, for messages.
 std::string example(const Parameter& p) {
     switch (p.kind) {
         case Parameter::Kind::global:
@@ -114,7 +114,7 @@ const Bound::Argument* Bound::find(const std::string& name) const {
     return found == arguments_.end() ? nullptr : &*found;
 }
 
-/// Takes what is given and what may be left out, which `notes` then say.
+/// Binds the given values, and defaults for missing ones. Adds the defaults to `notes`.
 void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     std::vector<std::string> missing;
     declare_structs();
@@ -152,7 +152,7 @@ void Bound::pass_null(Parameter& parameter, ArgumentSpec& spec) {
     spec.raw.assign(parameter.type.bytes, '\0');
 }
 
-/// Of the arguments, code has only the size of local memory to be judged by.
+/// For machine code, only the sizes of local memory matter.
 void Bound::bind_local_memory() {
     for (const auto& parameter : signature_.parameters) {
         const auto given = said_.arguments.find(parameter.name);
@@ -162,7 +162,7 @@ void Bound::bind_local_memory() {
     }
 }
 
-/// What is given for the parameter, else a default, which `notes` then says; nothing where neither is to be had.
+/// The value given for the parameter, else its default. Adds a default sampler to `notes`. nullopt if it has neither.
 std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vector<std::string>& notes) const {
     const Place nowhere{where_, 0, 0};
     if (const auto found = said_.arguments.find(parameter.name); found != said_.arguments.end()) return found->second;
@@ -179,7 +179,7 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
     return std::nullopt;
 }
 
-/// Refuses a kernel of which something is missing, where nobody guesses it.
+/// Throws Error(usage) if `missing` is not empty or the kernel has no `global`.
 void Bound::require_all(std::vector<std::string> missing) const {
     if (!said_.global) missing.push_back("global");
     if (missing.empty()) return;
@@ -232,7 +232,8 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
             refuse(place, described(a.parameter), "; elements of type ", a.spec.type, " do not fit");
         a.element = *type;
     }
-    // A typedef of a vector is a type of unknown fields, and programs give it any number of bytes.
+    // A type with unknown fields may be a typedef of a vector, and programs pass any number of bytes for it. If the
+    // file's size does not fit the type, the elements are bytes.
     if (std::error_code trouble;
         a.spec.kind == Kind::file && a.element.is_opaque() && a.element.members.empty() &&
         (a.element.bytes == 0 || file_size(resolved(a.spec.path, place), trouble) % a.element.bytes != 0))
@@ -342,9 +343,9 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     expected_.emplace(called(name), std::move(out));
 }
 
-// --- Arrays of structs whose fields each have a rule.
+// --- Arrays of structs with one rule per field.
 
-/// Types that lines give the fields of a struct hold for every argument of that struct.
+/// If an argument's line declares the fields of its struct, every argument of that struct type gets them.
 void Bound::declare_structs() {
     for (const auto& parameter : signature_.parameters) {
         const auto said = said_.arguments.find(parameter.name);
@@ -364,7 +365,7 @@ void Bound::declare_structs() {
     }
 }
 
-/// Each field as an argument of its own.
+/// Binds each field as a separate argument.
 void Bound::bind_members(Argument& a) const {
     const bool uniform = a.spec.kind == Kind::drawn && a.spec.draw == Draw::uniform;
     if (a.spec.kind != Kind::rules && !uniform) return;

@@ -1,4 +1,5 @@
-// A kernel with a value for each of its parameters: checked against its signature once, then evaluated point by point.
+// A kernel with a value for each of its parameters. Values are checked against its signature once, then evaluated per
+// point.
 #pragma once
 
 #include <array>
@@ -18,49 +19,51 @@
 
 namespace cllab::kernelfile {
 
-/// It has as many elements as the kernel has work-items where nothing else is said.
+/// Whether the parameter is a buffer or an image. By default it has one element per work-item.
 inline bool has_extent(const model::Parameter& p) { return p.is_buffer() || p.kind == model::Parameter::Kind::image; }
 
-/// The format of images for what the text reads and writes: rgba8, of whole numbers rgba8ui or rgba32i.
+/// The default image format, from the image functions in the kernel text: rgba8ui for read_imageui or write_imageui,
+/// rgba32i for read_imagei or write_imagei, else rgba8.
 model::PixelFormat usual_format(const std::string& text);
 
-/// What a bound kernel is at one point, before any data is made.
+/// Sizes, work and build options of a bound kernel at one point. Holds no data.
 struct Shape {
     std::map<std::string, std::size_t> counts;                 ///< elements, by argument
     std::map<std::string, std::array<std::size_t, 3>> images;  ///< pixels, by argument
     std::vector<model::Part> parts;
     model::Extent global, local, offset;
     model::Work work;
-    std::vector<std::string> options;  ///< of the point
+    std::vector<std::string> options;  ///< with the point's values
 
-    std::size_t elements_of(const std::string& argument) const;  ///< 0: it has none
+    std::size_t elements_of(const std::string& argument) const;  ///< 0 for values and samplers
 };
 
-/// What is asked of a kernel: all that a launch needs, or its code, for which sizes and local memory are taken where
-/// they are given and nothing else is looked at.
+/// What the caller needs of a kernel. launch: all that a launch takes. code: only its machine code. Then sizes and
+/// local memory are used if given, and other arguments are ignored.
 enum class Wants { launch, code };
 
 class Bound;
 
-/// What an operation of a file needs for its cells: one kernel, or several in sequence.
+/// An operation of a kernel file, one kernel or a sequence, that can set up its cells.
 class BoundOperation {
 public:
     virtual ~BoundOperation() = default;
-    /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
+    /// Throws Error(usage) if the point is invalid, Unsupported if a `where` line excludes it or the device cannot run
+    /// it.
     virtual void check(const model::Point& point, const model::Device& device) const = 0;
-    /// Arguments, extents and steps with data of `seed`; without check and proof. Throws as check().
+    /// Arguments, sizes and steps, with random data from `seed`. Has no check and no proof. Throws as check().
     virtual model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const = 0;
-    /// What goes in and comes out, as the arguments of one kernel, which are the first ones of the set-up.
+    /// Inputs and outputs as the arguments of one kernel. They are the first arguments of the setup.
     virtual const Bound& data() const = 0;
-    /// Work-groups that a tuning tries: "auto" and powers of two; none where its file says which one it is. Nothing for
-    /// what has no work-group of the user's choice: a kernel that requires one, and a sequence.
+    /// The work-group sizes that tuning tries: "auto" and powers of two. Empty if the file has a `local` line or no
+    /// `global`. nullopt if the user cannot choose the size: the kernel requires one, or the operation is a sequence.
     virtual std::optional<std::vector<std::string>> groups() const { return std::nullopt; }
 };
 
 class Bound : public BoundOperation {
 public:
-    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each and each
-    /// once. Throws Error(usage) for a value that does not fit its parameter, and for what is missing.
+    /// `where`: the file's name, for messages. Adds one clause to `notes` for each default used, without repetition.
+    /// Throws Error(usage) if a value does not fit its parameter or is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
           std::vector<std::string> options, const model::PixelFormat& usual_format, const LoadPicture& load,
           Wants wants, std::vector<std::string>& notes);
@@ -76,23 +79,23 @@ public:
     std::optional<std::vector<std::string>> groups() const override;
 
     std::vector<Result> results(const model::Setup& setup) const;
-    /// What goes in, as it is written, by argument.
+    /// Each argument's value as written, by argument. Omits outputs and local memory.
     std::map<std::string, std::string> given() const;
-    /// Its relations with data of the seed. `may_launch`: as relate()'s.
+    /// The kernel's relations, with data from `seed`. `may_launch`: see relate().
     Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed, bool may_launch) const;
-    /// What goes in and comes out, but for samplers and local memory.
+    /// Inputs and outputs as arrays. Omits samplers and local memory.
     std::vector<ArgumentArray> shown(const model::Setup& setup) const;
     const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
-    /// Relations that say so, and no others.
+    /// The `any order` relations only.
     std::vector<RelationLine> any_order() const;
     const std::optional<Placed>& reference() const { return said_.reference; }
     std::int64_t value(const model::Point& point, const Expression& expression) const;
-    /// Lines `where`, of a Bound that outlives them.
+    /// The `where` lines as constraints. They refer to this Bound, which must outlive them.
     std::vector<model::Constraint> constraints() const;
 
 private:
-    /// Numbers of a value, one for each lane or one for all: of a scalar or vector its only field.
+    /// A field of a by-value argument; a scalar or vector is one field. Has one number per lane, or one for all lanes.
     struct Field {
         std::size_t begin;
         model::ElementType type;
@@ -101,19 +104,19 @@ private:
     struct Argument {
         model::Parameter parameter;
         ArgumentSpec spec;
-        model::ElementType element;  ///< what extents count
+        model::ElementType element;  ///< the element that lengths count
         model::PixelFormat format{};
-        std::string drawn_as{};             ///< whose line its data is from: two may be one buffer
-        model::SharedBytes file{};          ///< of a file or picture
-        std::size_t width = 0, height = 0;  ///< of a picture
-        std::vector<Argument> members{};    ///< of structs that are drawn field by field
-        std::size_t begin = 0;              ///< of such a field in its struct
-        std::vector<Field> fields{};        ///< of a value that is not given by its bytes
-        std::size_t value_bytes = 0;        ///< of all fields
+        std::string drawn_as{};             ///< the name that selects its data; `same` changes the other name
+        model::SharedBytes file{};          ///< contents of a file or picture
+        std::size_t width = 0, height = 0;  ///< pixels of a picture
+        std::vector<Argument> members{};    ///< fields of structs that are drawn field by field
+        std::size_t begin = 0;              ///< byte offset of such a field in its struct
+        std::vector<Field> fields{};        ///< of a value that is not written as `bytes:`
+        std::size_t value_bytes = 0;        ///< size of a value with all fields
     };
     struct Expected {
-        std::string by;           ///< "file gold.npy", "expect unchanged"; empty: it may be anything
-        model::SharedBytes data;  ///< nothing: what it was given
+        std::string by;           ///< "file gold.npy", "expect unchanged"; empty: a line `may leave`
+        model::SharedBytes data;  ///< null: the data it was given
         Place place;
     };
 
@@ -122,11 +125,11 @@ private:
     static void pass_null(model::Parameter& parameter, ArgumentSpec& spec);
     std::vector<model::Parameter> join_same();
     std::optional<std::string> same_as(const model::Parameter& parameter) const;
-    /// Of arguments that are one buffer the one by which it is called; the name itself of others.
+    /// The name of the argument's buffer. Arguments that share a buffer get the same name; others get their own.
     const std::string& called(const std::string& name) const;
     void bind_local_memory();
     void require_all(std::vector<std::string> missing) const;
-    /// "argument 'src' of kernel 'copy'", and " is a __global float*" behind it.
+    /// named: "argument 'src' of kernel 'copy'". described: the same, followed by " is a __global float*".
     std::string named(const model::Parameter& parameter) const;
     std::string described(const model::Parameter& parameter) const;
     const Argument* find(const std::string& name) const;
@@ -134,7 +137,7 @@ private:
     void bind_pointer(Argument& argument, const LoadPicture& load);
     void declare_structs();
     void bind_members(Argument& argument) const;
-    /// The structs of all fields' data.
+    /// An array of structs with the data of all fields.
     model::SharedBytes structs(const model::Point& point, const Argument& argument, std::size_t count,
                                std::uint64_t seed) const;
     static bool is_random(const Argument& argument);
@@ -156,7 +159,7 @@ private:
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
                     const Expression& number) const;
     Drawn drawn(const model::Point& point, const Argument& argument) const;
-    /// Refuses values that do not fit, before anything is built.
+    /// Throws Error(usage) for data that does not fit its type, before anything is built.
     void check_data(const model::Point& point, const Argument& argument, std::size_t count) const;
     model::SharedBytes data(const model::Point& point, const Argument& argument, std::size_t count,
                             std::uint64_t seed) const;
@@ -169,10 +172,10 @@ private:
     model::PixelFormat usual_format_;
     bool code_only_;                           ///< Wants::code
     bool takes_group_;                         ///< Description::takes_group
-    std::map<std::string, std::string> same_;  ///< what called() says
-    std::vector<model::Parameter> parts_;      ///< parameters that are parts of arguments
+    std::map<std::string, std::string> same_;  ///< buffer name by argument, for called()
+    std::vector<model::Parameter> parts_;      ///< parameters that are part of a buffer
     std::vector<Argument> arguments_;
-    Scope said_;                  ///< also arguments that are no parameter: sizes may name them
+    Scope said_;                  ///< with arguments that are not parameters: sizes may name them
     std::set<std::string> real_;  ///< scalar parameters of a floating type
     std::map<std::string, Expected> expected_;
     std::optional<Tolerance> tolerance_;

@@ -1,4 +1,4 @@
-// Arguments that are one buffer, as where a host passes one cl_mem twice to work in place, or parts of one.
+// Arguments that share one buffer, for example to work in place, and arguments that are part of a buffer.
 #include <algorithm>
 
 #include "core/text.hpp"
@@ -17,7 +17,7 @@ const std::string& Bound::called(const std::string& name) const {
     return found == same_.end() ? name : found->second;
 }
 
-/// The buffer that a line says this one is, and that has data of its own; nothing where no line does.
+/// The buffer that the argument's `same:` line names. It must have data of its own. nullopt without such a line.
 std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
     if (!is_said(parameter, Kind::same)) return std::nullopt;
     const auto& spec = said_.arguments.at(parameter.name);
@@ -31,8 +31,8 @@ std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
     return spec.words.front();
 }
 
-/// Makes one parameter of those that share a buffer: the kernel may do with it all that any of them allows. A buffer is
-/// called by the last argument that the kernel writes it through, as results are.
+/// Merges the parameters that share a buffer into one, which allows the kernel all that any of them allows. The buffer,
+/// like its result, has the name of the last argument that the kernel writes it through.
 std::vector<Parameter> Bound::join_same() {
     std::vector<Parameter> out;
     for (const auto& p : signature_.parameters) {
@@ -62,7 +62,8 @@ bool Bound::is_said(const Parameter& buffer, Kind kind) const {
     return buffer.is_buffer() && said != said_.arguments.end() && said->second.kind == kind;
 }
 
-/// The whole is another argument, or a buffer that only has a line of its own: then it becomes one.
+/// Records a part of a buffer. The buffer is another argument, or it has only an `arg` line of its own. In the latter
+/// case it is added to the arguments.
 void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
     const auto& spec = said_.arguments.at(part.name);
     const auto& of = spec.words.front();
@@ -79,7 +80,8 @@ void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
     parts_.push_back(part);
 }
 
-/// In elements of the part's own type, or of the one that its line names.
+/// Adds the part to the shape. Its origin and length count elements of the part's type, or of the type that its line
+/// names.
 void Bound::add_part(const model::Point& point, const model::Device& device, const Parameter& part, Shape& to) const {
     const auto& spec = said_.arguments.at(part.name);
     const auto& whole = *find(spec.words.front());
@@ -91,7 +93,7 @@ void Bound::add_part(const model::Point& point, const model::Device& device, con
         refuse(spec.place, "'", part.name, "' is ", length, " elements of '", of, "' from element ", origin, " on; '",
                of, "' has ", most);
     const auto begin = static_cast<std::size_t>(origin) * one;
-    // Of shared virtual memory a part is a pointer.
+    // A part of shared virtual memory is a pointer, which needs no such alignment.
     if (const auto align = device.base_align_bytes; !whole.spec.svm && align > 0 && begin % align != 0)
         throw Unsupported("'", part.name, "' begins at byte ", begin, " of '", of,
                           "'; on this device a part begins at a multiple of ", align,
@@ -101,7 +103,7 @@ void Bound::add_part(const model::Point& point, const model::Device& device, con
     if (!is_parameter(of)) to.work.bytes += static_cast<double>(to.parts.back().size_bytes);
 }
 
-/// And not only the buffer that parts are of.
+/// Whether the kernel takes the whole argument, and not only parts of it.
 bool Bound::is_parameter(const std::string& name) const {
     return std::ranges::any_of(signature_.parameters, [&](const auto& p) { return called(p.name) == name; });
 }

@@ -1,4 +1,4 @@
-// A bound kernel at one point: values, data, and how large everything is.
+// A bound kernel at one point: values, data and sizes.
 #include <algorithm>
 #include <cmath>
 
@@ -106,7 +106,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
         out.most = a.format.white();
         out.least = a.format.is_signed() ? -out.most : 0;
     }
-    const bool bounded = numbers.size() == 2 || out.draw == Draw::constant;  // which has both bounds in one number
+    const bool bounded = numbers.size() == 2 || out.draw == Draw::constant;  // one number bounds a constant
     if (out.draw == Draw::normal || (bounded && a.element.is_floating())) {
         if (numbers.empty()) return out;
         refuse_unfit();
@@ -230,7 +230,7 @@ std::map<std::string, std::string> Bound::given() const {
     return out;
 }
 
-/// Throws Error(usage) for what the relation cannot be about.
+/// Throws Error(usage) if the relation does not fit the arguments that it names.
 void Bound::check_relation(const RelationLine& line) const {
     const auto require = [&](const std::string& name, bool comes_out) {
         const auto* const found = find(name);
@@ -292,7 +292,7 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
         const bool opaque = a.element.is_opaque();
         const auto lanes = opaque ? a.element.bytes : a.element.bytes / a.element.lane_bytes;
         if (opaque || lanes > 1) one.shape.push_back(lanes);
-        // Whoever reads what goes in may know it by any of its names.
+        // An input that several arguments share is listed under each of their names.
         for (const auto& [name, own] : same_)
             if (own == one.name && name != own && one.data) out.push_back({name, one.element, one.shape, one.data});
         out.push_back(std::move(one));
@@ -312,7 +312,7 @@ bool Bound::is_random(const Argument& a) {
 
 bool Bound::random_inputs() const { return std::ranges::any_of(arguments_, is_random); }
 
-// --- How large everything of a bound kernel is at one point.
+// --- Sizes of a bound kernel at one point.
 
 static constexpr std::size_t most_elements = std::size_t{1} << 40;
 
@@ -337,7 +337,8 @@ void Bound::add_local(const model::Point& point, const model::Device& device, Sh
     if (!asked && !said_.local) return;
     out.local = asked ? point.shape(group_axis) : extent(point, *said_.local, 1, "local");
     if (code_only_) return;
-    // One of several that are tried is no mistake of its user's.
+    // A size from the axis may be one that tuning tries, so it makes the point unsupported. A wrong `local` line is an
+    // error.
     const auto wrong = [&](const std::string& sentence, const std::string& help = "") {
         if (asked) throw Unsupported(sentence);
         refuse(said_.local->first, sentence, help);
@@ -377,7 +378,7 @@ std::optional<std::vector<std::string>> Bound::groups() const {
     return out;
 }
 
-/// Adds the image's size; its bytes.
+/// Adds the image's size to the shape. Returns its bytes.
 double Bound::add_image(const model::Point& point, const Argument& a, Shape& out) const {
     std::array<std::size_t, 3> size{1, 1, 1};
     for (unsigned d = 0; d < a.parameter.dims; ++d) {
@@ -399,7 +400,7 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
     return static_cast<double>(bytes);
 }
 
-/// Adds the length of a buffer or of local memory; the bytes that a buffer may move.
+/// Adds the length of a buffer or of local memory to the shape. Returns the bytes of a buffer, 0 for local memory.
 double Bound::add_buffer(const model::Point& point, const model::Device& device, const Argument& a, Shape& out) const {
     const auto& name = a.parameter.name;
     auto count = static_cast<std::int64_t>(out.global.count());
@@ -432,7 +433,7 @@ std::size_t Shape::elements_of(const std::string& argument) const {
     return count == counts.end() ? 0 : count->second;
 }
 
-/// Whether the files of expected results have as many bytes as the results.
+/// Throws Error(usage) if a file of expected results does not have the size of the result.
 void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
         const auto bytes = find(name)->element.bytes_of(shape.elements_of(name));
@@ -467,7 +468,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         else if (a.parameter.is_buffer() || a.parameter.kind == Parameter::Kind::local)
             out.work.bytes += add_buffer(point, device, a, out) * (is_parameter(a.parameter.name) ? 1 : 0);
         else
-            value_bytes(point, a);  // refuses what does not fit
+            value_bytes(point, a);  // throws for a value that does not fit
         check_data(point, a, out.elements_of(a.parameter.name));
     }
     for (const auto& part : parts_) add_part(point, device, part, out);

@@ -1,5 +1,5 @@
-// What a device is asked to build, the kernels that the builds have, by the names under which they may be wanted, and
-// what is said of them.
+// The builds that a device is asked about, the kernels in them with the names that select them, and the statements
+// about each kernel.
 #include <algorithm>
 #include <cctype>
 
@@ -23,18 +23,18 @@ std::string first_error(const std::string& log) {
     return one_line(log);
 }
 
-/// What helps against an error that is about half.
+/// Advice for a build error that mentions half; empty for other errors.
 std::string help_with(const std::string& error) {
     if (error.find("half") == error.npos) return "";
     return "; arithmetic of half needs a device with cl_khr_fp16, which NVIDIA's OpenCL has not: vload_half and "
            "vstore_half convert to float and back";
 }
 
-/// Whether Bound would ask for something: what it has no default for.
+/// Whether Bound lacks a value: one that is not given and has no default.
 bool lacks(const SaidOfKernel& said) {
     if (said.global.empty()) return true;
     return std::ranges::any_of(said.signature.parameters, [&](const auto& p) {
-        // Random bytes are no struct of anybody's.
+        // Random bytes are not valid contents of a struct.
         const bool is_struct = p.is_buffer() && p.type.is_opaque();
         const bool has_default = (has_extent(p) && !is_struct) || p.kind == model::Parameter::Kind::sampler;
         return !has_default && said.given.count(p.name) == 0;
@@ -57,7 +57,7 @@ SaidOfKernel said_of(const Description& description, const model::KernelSignatur
 
 std::string KernelFiles::stem_of(std::size_t file) const {
     const auto stem = [](const fs::path& path) {
-        // A compiled program often lies beside the text that it was made of.
+        // A compiled program keeps its extension, because its source often has the same stem.
         auto out = names_program(path.string()) ? path.filename().string() : path.stem().string();
         std::ranges::replace_if(
             out, [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -115,7 +115,7 @@ void KernelFiles::check_names() const {
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (described_[f].aliases.count(name)) continue;
-            // An option is about a kernel of any of the files.
+            // A command-line option may name a kernel of any file.
             if (!(kernel.first.line == 0 ? all_kernels : kernels[f]).count(name))
                 refuse(kernel.first, "there is no kernel '", name, "' in '", files_[f].path, "'; there are ",
                        list(kernels[f]));
@@ -127,7 +127,8 @@ void KernelFiles::check_names() const {
     }
 }
 
-/// Whoever sets an argument takes its type from the build at the first values.
+/// Arguments are set with the types of the build at the first axis values. Throws Error(usage) if another value changes
+/// the size or kind of a type.
 void KernelFiles::check_types() const {
     for (const auto& build : builds_) {
         if (build.setting.empty() || !build.found.built) continue;
@@ -212,7 +213,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file && is_meant(c, wanted.glob)) out.push_back(&c);
-    // Else as rows and records have it.
+    // Else by the name that rows and records show.
     const auto prefix = stem_of(wanted.file) + "_";
     if (out.empty())
         for (const auto& c : candidates_)
@@ -253,7 +254,7 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, con
         if (c.name == name || c.plain == name) return c;
         names.push_back(c.name);
     }
-    // Of a file that builds only by its variants, a kernel is that of the same variant.
+    // If the file builds only with the options of its variants, `name` means that kernel in the same variant.
     for (const auto& c : candidates_)
         if (c.build == of.build && c.entry == name) return c;
     refuse(named.first, "there is no kernel or variant '", name, "' to be the reference; there are ",
@@ -262,7 +263,7 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, con
 
 std::map<std::string, std::string> KernelFiles::alike(bool all) const {
     std::map<std::string, std::string> out;
-    // A file's earlier text has the path of the file.
+    // An earlier version of a file has the same path in `read`.
     for (const auto& c : candidates_)
         out[c.name] = all ? std::string() : files_[builds_[c.build].file].read.path + ":" + c.entry;
     for (std::size_t f = 0; f < files_.size(); ++f)
@@ -331,9 +332,9 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     return out;
 }
 
-// --- What a device is asked to build: each file with the options of each of its variants.
+// --- The builds that a device is asked about: each file with the options of each of its variants.
 
-/// The first value of each axis; where a line `where` leaves that point out, those of the first point that it does not.
+/// The point with the first value of each axis. If `where` lines exclude it, the first point that they allow.
 model::Point KernelFiles::first_point(const Scope& said) const {
     auto axes = axes_;
     model::Point first;
@@ -350,7 +351,7 @@ model::Point KernelFiles::first_point(const Scope& said) const {
         if (std::ranges::all_of(constraints, [&](const auto& c) { return c.holds(first); })) return first;
         const auto points = model::cross_if_few(axes, constraints);
         return points && !points->empty() ? points->front() : first;
-    } catch (const Error&) {  // the plan says it, when all names are known
+    } catch (const Error&) {  // the plan reports it, when all names are known
         return first;
     }
 }
@@ -368,7 +369,7 @@ std::string KernelFiles::at_values(const std::string& options, const Place& plac
 }
 
 void KernelFiles::make_builds() {
-    constexpr std::size_t most_builds = 16;  // that a device is asked about
+    constexpr std::size_t most_builds = 16;  // limit for the builds of further axis words
     for (std::size_t f = 0; f < files_.size(); ++f) {
         const auto first = first_point(described_[f].all);
         std::vector<const VariantLine*> lines{nullptr};
@@ -390,7 +391,7 @@ void KernelFiles::make_builds() {
             };
             build.options = at(first);
             builds_.push_back(build);
-            // A word may be a type; a number is none.
+            // A word may be a type, which changes the kernel's parameters. A number is not.
             for (const auto& axis : axes_)
                 for (const auto& value : axis.values) {
                     if (parse_real(value) || builds_.size() >= most_builds) continue;
@@ -405,7 +406,7 @@ void KernelFiles::make_builds() {
     }
 }
 
-/// Of lines `extends`. Throws Error(usage).
+/// The folders of `extends` lines. Throws Error(usage) if one does not exist.
 std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
     std::vector<fs::path> out;
     for (const auto& [place, path] : described_[build.file].folders) {
@@ -417,7 +418,8 @@ std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
     return out;
 }
 
-/// An option may name a folder too; behind one that an axis names nobody knows what comes first.
+/// Reads the text with its includes. Searches the folders of `extends` lines and of -I options, up to the first -I
+/// option with an axis: its folder, and so the search order after it, is unknown here.
 void KernelFiles::read_whole(Build& build) {
     auto folders = folders_of(build);
     auto options = options_of(build);
@@ -446,14 +448,14 @@ void KernelFiles::read_whole(Build& build) {
     auto joined = file;
     joined.read.files[file.read.path] = first + line_directive(1, file.read.path) + "\n" + file.text();
     build.text = std::make_shared<const model::Text>(whole_text(joined, folders));
-    file.read.files.merge(joined.read.files);  // what was included
+    file.read.files.merge(joined.read.files);  // keeps the included files
 }
 
 std::vector<std::string> KernelFiles::options_of(const Build& build) const {
     std::vector<std::string> out;
     const auto& file = files_[build.file];
     const auto& description = described_[build.file];
-    // The driver looks for what is not in the text.
+    // The driver searches for the includes that are still in the text.
     if (build.text && !includes_of(build.text->text).empty()) {
         auto folders = folders_of(build);
         folders.insert(folders.begin(), fs::path(file.path).parent_path());

@@ -24,12 +24,12 @@ namespace {
 struct State {
     struct Operation {
         std::shared_ptr<const BoundOperation> bound;
-        std::shared_ptr<const model::Variant> reference;  ///< that it is held against; nothing: none
+        std::shared_ptr<const model::Variant> reference;  ///< null: none
         std::shared_ptr<const BoundOperation> reference_bound;
     };
     std::map<std::string, Operation> operations;           ///< by variant
-    std::set<std::string> is_reference;                    ///< variants that others are held against
-    std::set<std::string> copies;                          ///< variants that have the text of their reference
+    std::set<std::string> is_reference;                    ///< variants that are the reference of others
+    std::set<std::string> copies;                          ///< variants with the text of their reference
     std::set<std::string> tuned;                           ///< axes that must not change a result
     std::map<std::string, std::string> alike;              ///< by variant: Ledger::Question::alike
     std::map<std::string, std::set<std::string>> differs;  ///< by variant: Ledger::Question::differs
@@ -37,8 +37,8 @@ struct State {
     std::shared_ptr<const Answers> answers;
 };
 
-/// Equal for cells whose results may be held against each other: buffers of one name and size, at a point that differs
-/// by tuned axes only.
+/// Equal for cells whose results can be compared: the buffers have the same names and sizes, and the points differ only
+/// by tuned axes.
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
@@ -59,7 +59,7 @@ std::string text_of(const model::Point& point) {
     return out;
 }
 
-/// What another device's results of a cell are known by, which were held against those of this one.
+/// The key of the Agreement with another device about a cell.
 std::string agreement_key(const model::Request& request) {
     return request.variant.name + "\n" + text_of(request.point) + "\n" + request.device.selector;
 }
@@ -102,7 +102,7 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     return out;
 }
 
-/// An argument in local memory of a launch whose group the driver chooses; empty: there is none.
+/// An argument in local memory, if the driver chooses the group of its launch; empty if there is none.
 std::string local_of_open_group(const model::Setup& setup) {
     for (const auto& argument : setup.args)
         for (const auto& step : model::steps_of(setup))
@@ -114,8 +114,8 @@ std::string local_of_open_group(const model::Setup& setup) {
     return {};
 }
 
-/// Of a launch whose group the driver chooses: how many items the largest has that it may choose, where that is next to
-/// nothing. Groups of OpenCL 1 divide the launch, so that a prime size leaves one item.
+/// If the driver chooses the work-group of a launch: the work-items of the largest group that it can choose, if they
+/// are very few. A group of OpenCL 1 divides the launch, so a prime size leaves one work-item.
 std::optional<std::uint64_t> tiny_group(const model::Setup& setup) {
     constexpr std::uint64_t usual = 256, few = 8, many = 1024;
     for (const auto& step : model::steps_of(setup)) {
@@ -147,7 +147,8 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     auto out = operation->setup(request.point, request.device, request.seed);
     auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
-    // What appends goes on from its counter: a second operation on it would write behind the buffer.
+    // A kernel that appends continues at its counter: a second operation on the same data would write past the buffer's
+    // end.
     if (!question.any_order.empty())
         for (const auto& argument : out.args)
             if (model::goes_in_and_out(argument)) add_once(out.reset, model::name_of(argument));
@@ -158,7 +159,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
         });
         return r.given != nullptr && !again && std::ranges::find(out.reset, r.name) == out.reset.end();
     });
-    // A buffer that the kernel was seen to leave as it is accumulates nothing, and no more does one that is put back.
+    // An operation accumulates if it changes data that it was given and that no reset restores.
     question.accumulates = out.accumulates =
         given && (request.verification == 0 || state->ledger.changes_given_data(question));
     if (reference) {
@@ -167,7 +168,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
         question.reference_accumulates = std::ranges::any_of(theirs.args, model::goes_in_and_out);
         out.reference = model::Reference{reference.get(), std::make_shared<const model::Setup>(std::move(theirs))};
     }
-    // A reference proves more, and there is room for one kernel beside the cell's.
+    // A reference proves more than relations, and a cell has room for only one other kernel.
     auto related = bound.related(request.point, out, request.seed, !out.reference);
     question.relations = std::move(related.relations);
     if (related.launches) out.reference = model::Reference{&request.variant, std::move(related.launches)};
@@ -191,7 +192,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     return out;
 }
 
-/// The kind of axis that all of the values fit.
+/// An axis of the first kind that all values fit: integers, real numbers, words.
 model::Axis axis_from(const AxisLine& line) {
     model::Axis axis;
     axis.name = line.name;
@@ -204,7 +205,7 @@ model::Axis axis_from(const AxisLine& line) {
             values = model::expand_axis(axis, line.values);
             break;
         } catch (const Error& e) {
-            // What begins like a number is meant as one: its own sentence is the better one.
+            // Values that begin like a number are meant as numbers, so the error about numbers is the better one.
             const bool number = line.values.find_first_of("0123456789") == line.values.find_first_not_of(" +-.");
             const auto parts = split(line.values, ',');
             const bool numbers =
@@ -233,7 +234,7 @@ model::Axis axis_from(const AxisLine& line) {
     return axis;
 }
 
-/// Every experiment has the first one, and every kernel file the other.
+/// Whether all kernel files have the axis: that of build options or that of the work-group.
 bool is_of_all(const std::string& axis) { return axis == model::build_options_axis().name || axis == group_axis; }
 
 Place place_of_setting(const std::string& name, const std::string& values) {
@@ -261,7 +262,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
             if (other) add_once(wanted, other->first);
         }
     }
-    declare_axes(false);  // what is guessed may use the others
+    declare_axes(false);  // guesses may use the other settings
     make_builds();
 }
 
@@ -291,7 +292,7 @@ void KernelFiles::describe(std::size_t file, const Description& more) {
     declare_axes(false);
 }
 
-/// The candidates that are wanted, each once; `out` gets their family and question.
+/// The wanted candidates, each once. Sets the family and the question of `out`.
 std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector<Wanted>& wanted,
                                                                const std::set<std::string>& taken_families,
                                                                model::Experiment& out) const {
@@ -303,7 +304,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector
         stems.push_back(stem_of(one.file));
         paths.push_back(files_[one.file].path);
     }
-    constexpr std::size_t most_named = 3;  // a folder is called by it
+    constexpr std::size_t most_named = 3;  // of more files, only the first is named
     const bool many = stems.size() > most_named;
     out.family = many ? stems.front() + "+" + std::to_string(stems.size() - 1) + "_more" : join(stems, "+");
     while (taken_families.count(out.family)) out.family += "_cl";
@@ -365,7 +366,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     for (const auto& axis : axes_)
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
     if (described_.front().takes_group) state->tuned.insert(group_axis);
-    // Build options must not change a result either, where no axis of the file has their name.
+    // Build options must not change a result either, unless an axis of the file has their name.
     const auto build_options = model::build_options_axis().name;
     if (std::ranges::none_of(axes_, [&](const auto& a) { return a.name == build_options; }))
         state->tuned.insert(build_options);
@@ -377,7 +378,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         note_undefined_reads(*c, bound->data().given());
         out.variants.push_back(variant_of(*c));
         auto& operation = state->operations[c->name] = {bound, {}, {}};
-        out.constraints[c->name] = bound->data().constraints();  // the state keeps it
+        out.constraints[c->name] = bound->data().constraints();  // `state` keeps the Bound
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->data().reference()) continue;
         const auto& reference = reference_of(*bound->data().reference(), *c);
@@ -411,8 +412,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     return out;
 }
 
-// --- The axes of kernel files: those that their blocks state, and those that --axis gives to a name that something
-// uses.
+// --- The axes of kernel files: from lines in their blocks, and from --axis for a name that something uses.
 
 void KernelFiles::declare_axes(bool all_are_known) {
     const auto& settings = settings_;
@@ -443,7 +443,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
         }
         axes_.push_back(axis_from({place, name, values}));
     }
-    // An integer axis that the command line gives a fraction or a word becomes what that is.
+    // An axis that is not of integers takes its values and kind from --axis.
     for (auto& axis : axes_)
         for (const auto& [name, values] : settings)
             if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())

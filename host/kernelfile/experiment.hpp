@@ -1,4 +1,4 @@
-// From kernel files and what is said of them to a model Experiment: nothing downstream knows the difference.
+// Makes a model Experiment of kernel files and the statements about them. Later stages treat it as a built-in family.
 #pragma once
 
 #include <filesystem>
@@ -16,33 +16,34 @@
 
 namespace cllab::kernelfile {
 
-/// One build that the device is asked about: a file with the defines of one variant line, or none.
+/// One build that the device is asked about: a file with the options of one variant line, or of none.
 struct Build {
     std::size_t file = 0;
     std::string variant;  ///< empty: the file as it is
     std::string options;
-    std::string setting{};  ///< "VT=double": at another value of an axis of words; empty: at the first ones
-    std::shared_ptr<const model::Text> text{};  ///< with all that it includes from folders that no axis names
+    std::string setting{};  ///< "VT=double": a later value of an axis of words; empty: the first values
+    std::shared_ptr<const model::Text> text{};  ///< with its includes, except from folders that an axis names
     model::Introspection found{};
 };
 
-/// Kernels of one file, by a glob over kernels and variants; an empty glob is all of them.
+/// Kernels of one file that match a glob over kernels and variants. An empty glob selects the `only` kernel, else all;
+/// for launches without the kernels of sequences.
 struct Wanted {
     std::size_t file = 0;
     std::string glob, as_written;
 };
 
-/// A cell as somebody else is asked about it.
+/// The arguments of a cell, for the check by another device or a command.
 struct CellArguments {
-    std::string agreement_key;  ///< what an Agreement about it is kept by
+    std::string agreement_key;  ///< key in Answers::by_device
     std::vector<ArgumentArray> arguments;
     Tolerance tolerance;
     bool random_inputs = false;
     std::vector<RelationLine> any_order{};
-    bool reads_normalised = false;  ///< images of which it reads floats
+    bool reads_normalised = false;  ///< it reads images of a normalised format
 };
 
-/// What is said of a kernel, and whether that is all that a launch needs.
+/// The statements about a kernel, and whether they suffice for a launch.
 struct Stated {
     std::size_t build = 0;
     SaidOfKernel said;
@@ -51,8 +52,8 @@ struct Stated {
 
 class KernelFiles {
 public:
-    /// `axes`: settings of --axis, which declare an axis where no line does. `snapshots`: what stands for files, by
-    /// the name under which each is a pattern. `more_options`: that every build gets behind its own. Throws
+    /// `axes`: settings of --axis, which declare an axis if no line does. `snapshots`: contents to use instead of a
+    /// file, by the file's name in patterns. `more_options`: options that each build gets after its own. Throws
     /// Error(usage).
     KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
                 const std::vector<std::pair<std::string, std::string>>& axes,
@@ -60,51 +61,52 @@ public:
 
     const std::vector<SourceFile>& files() const { return files_; }
     std::size_t index_of(const std::string& path) const;
-    /// What is to be introspected; `found` is for the caller to fill in.
+    /// The builds to introspect. The caller fills in `found`.
     std::vector<Build>& builds() { return builds_; }
-    /// Of those that are wanted, by their builds without an axis' other words. Throws as experiment().
+    /// The statements about each wanted kernel and its reference, without sequences. Uses the builds at the first axis
+    /// values. Throws as experiment().
     std::vector<Stated> stated(const std::vector<Wanted>& wanted);
-    /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
-    /// builds.
-    /// `compared`: all that is wanted is to leave the same, because somebody asked which of them is faster.
+    /// The experiment with all wanted kernels. Throws Error(usage) for invalid statements, Error(result) if a file does
+    /// not build. `compared`: the user asked which of the wanted kernels is faster, so all must give the same results.
     model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                  const std::set<std::string>& taken_families, bool compared);
-    /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
+    /// The experiment's variants that the pattern selects. Throws Error(usage) if there are none. Call after
+    /// experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
-    /// Of a variant of the experiment: by its family, or by its own file where the family is of several.
+    /// The id of a variant, <family>_<name>. If the family has several files, the variant's file replaces the family.
     std::string id_of(const model::Experiment& experiment, const model::Variant& variant) const;
-    /// Settings of --axis that something here uses.
+    /// The settings of --axis that these files use.
     std::set<std::string> known_settings() const;
-    /// Removes those of `settings`, which other files use, that nothing here uses.
+    /// Removes the `settings` that other files use and these do not.
     void leave_to_others(const std::set<std::string>& settings);
-    /// Says more of a file whose arguments are known by now; what is said already wins.
+    /// Adds statements about a file after its arguments are known. Existing statements win.
     void describe(std::size_t file, const Description& more);
-    /// What others say of results: the experiment's proofs look there, once it is filled.
+    /// Results of others, which the caller fills in. The experiment's checks and proofs read them.
     Answers& answers() { return *answers_; }
-    /// After experiment(), of one of its cells. Throws as its set-up does.
+    /// The arguments of a cell. Call after experiment(). Throws as the cell's setup does.
     CellArguments arguments_of(const model::Request& request) const { return arguments_of_(request); }
-    /// Defaults that were taken, one line per file.
+    /// Remarks for the user, such as the defaults used (one line per file).
     const std::vector<std::string>& notes() const { return notes_; }
 
 private:
     struct Candidate {
         std::size_t build = 0;
-        std::string name, entry, plain;  ///< plain: as the file has it; entry: a kernel, or a sequence
+        std::string name, entry, plain;  ///< plain: without `_before` or a file's name; entry: kernel or sequence
         const model::KernelSignature* signature = nullptr;
-        const std::vector<model::KernelSignature>* kernels = nullptr;  ///< of a sequence: those of its build
+        const std::vector<model::KernelSignature>* kernels = nullptr;  ///< of a sequence: the kernels of its build
         bool is_sequence() const { return kernels != nullptr; }
     };
-    /// Its text is one that another of the files had.
+    /// Whether the text is an earlier version of another file, from a snapshot.
     bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
-    /// `all_are_known`: refuses a setting of an axis that nothing uses.
+    /// `all_are_known`: throws Error(usage) for a setting of an axis that nothing uses.
     void declare_axes(bool all_are_known);
-    /// `tried`: by variant what Bound::groups says.
+    /// `tried`: Bound::groups() by variant.
     void add_group_axes(const std::vector<std::pair<std::string, std::vector<std::string>>>& tried,
                         std::vector<model::Axis>& to) const;
     void make_builds();
     void check_names() const;
     std::string left_out(
-        std::size_t file) const;  ///< of the kernels that stand in its text only; empty: there are none
+        std::size_t file) const;  ///< a message with the kernels of its text that no build contains; empty: none
     bool mentions(const std::string& name) const;
     void make_candidates();
     std::vector<const Candidate*> matching(const Wanted& wanted) const;
@@ -114,15 +116,16 @@ private:
     model::Point first_point(const Scope& said) const;
     std::string at_values(const std::string& options, const Place& place, const model::Point& point) const;
     void check_types() const;
-    /// By variant: equal for those that are to leave the same, which variants of one kernel are.
+    /// A key per variant, equal if the results must be the same. It always is for the variants of one kernel.
     std::map<std::string, std::string> alike(bool all) const;
-    /// By variant: those that lines `differ` say may leave something else.
+    /// By variant: the variants whose results may differ from its own, by a `differ` line.
     std::map<std::string, std::set<std::string>> differing() const;
-    /// Variants that a line `same` or `differ` names. Throws Error(usage) for a name of none.
+    /// The variants that each name in a `same` or `differ` line means. Throws Error(usage) for an unknown name.
     std::vector<std::set<std::string>> named_by(const SameLine& line, std::size_t file) const;
-    /// Of the file's name, as a family or a variant may be called.
+    /// An identifier from the file's name, for families and variants.
     std::string stem_of(std::size_t file) const;
-    /// The file's name stands in front of each row's: one that begins with it is cut, where no other has what is left.
+    /// Removes the file's name from the start of a variant's name, because rows show it already. Keeps the name if
+    /// another variant has the shorter one.
     void cut_names();
     std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
                                          model::Experiment& out) const;
@@ -131,18 +134,18 @@ private:
                                                std::vector<std::string>& notes) const;
     /// Adds a note for each sampler through which the kernel's reads are undefined. `given`: the text of each argument.
     void note_undefined_reads(const Candidate& candidate, const std::map<std::string, std::string>& given);
-    /// Adds the file's sequences, as the build has their kernels.
+    /// Adds the file's sequences as candidates. `kernels`: those of the build.
     void add_sequences(std::size_t build, const std::vector<model::KernelSignature>& kernels);
-    /// Kernels that run alone only where somebody names them.
+    /// Whether a sequence lists the kernel. Such a kernel runs alone only if a pattern names it.
     bool is_part_of_sequence(const Candidate& candidate) const;
-    /// For the code of a sequence its kernels stand.
+    /// Whether the glob selects the candidate. For machine code, a sequence's name selects its kernels.
     bool is_meant(const Candidate& candidate, const std::string& glob) const;
     const Candidate& reference_of(const Placed& named, const Candidate& of) const;
 
     std::string more_options_;
     std::vector<std::pair<std::string, std::string>> settings_;  ///< of --axis
     std::vector<SourceFile> files_;
-    std::vector<Description> described_;  ///< by file: with the command line
+    std::vector<Description> described_;  ///< by file, with the command line merged in
     std::vector<model::Axis> axes_;
     std::vector<Build> builds_;
     std::vector<Candidate> candidates_;

@@ -26,7 +26,7 @@ struct Node {
         minimum,
         maximum,
         ceiling,
-        equal,  // and those behind it: what is true or not, as in C
+        equal,  // this and all below give 1 or 0, as in C
         unequal,
         at_most,
         at_least,
@@ -50,7 +50,7 @@ using Made = std::shared_ptr<const Node>;
 
 class Parser {
 public:
-    /// `condition`: it may compare.
+    /// `condition`: comparisons are allowed.
     Parser(std::string_view text, const Place& place, bool condition)
         : text_(text), place_(place), condition_(condition) {}
 
@@ -83,7 +83,7 @@ private:
     }
 
     using Operators = std::initializer_list<std::pair<std::string_view, NodeKind>>;
-    /// Operands with operators of one rank between them, from the left; `most` of them.
+    /// Parses operands with operators of one precedence between them, left-associative. Allows `most` operators.
     Made chain(Made (Parser::*operand)(), Operators operators, unsigned most = most_links) {
         auto left = (this->*operand)();
         for (unsigned n = 0;; ++n) {
@@ -108,7 +108,7 @@ private:
                       {">", NodeKind::more}},
                      1);
     }
-    /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
+    /// As in C, shifts bind less than sums: 1 << n + 1 is 1 << (n + 1).
     Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }
     void deeper(std::size_t at) {
         if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than ", deepest, " levels");
@@ -198,14 +198,14 @@ std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& 
     if (b == 0) refuse(place, "division by zero");
     if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
     if (kind == NodeKind::remainder) return a % b;
-    // Rounded down and up, also of negative values.
+    // Division rounds down and `ceil` rounds up, also for negative values.
     const auto quotient = a / b;
     const bool exact = a % b == 0, positive = (a < 0) == (b < 0);
     if (kind == NodeKind::ceiling) return quotient + (!exact && positive);
     return quotient - (!exact && !positive);
 }
 
-/// By how many places; a quotient by a power of two is rounded down, as any.
+/// The places of a shift. Throws Error(usage) unless they are 0 to 62. A right shift rounds down, as division does.
 std::int64_t places_of(std::int64_t places, const Place& place) {
     if (places < 0 || places > 62) refuse(place, "this shifts by ", places, " places; possible are 0 to 62");
     return places;

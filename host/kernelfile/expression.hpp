@@ -15,7 +15,7 @@
 
 namespace cllab::kernelfile {
 
-/// Where a text stands: a file with line and column, or an option of the command line.
+/// The place of a text: a file with line and column, or an option of the command line.
 struct Place {
     std::string file;
     std::size_t line = 0, column = 0;  ///< line 0: the command line
@@ -24,7 +24,7 @@ struct Place {
     Place at(std::size_t offset) const { return line == 0 ? *this : Place{file, line, column + offset}; }
 };
 
-/// Throws Error(usage) "conv.cl:3:11: SENTENCE", of the parts that concat() takes.
+/// Throws Error(usage) with the message "conv.cl:3:11: SENTENCE". The sentence is made of parts, as by concat().
 template <typename... Part>
 [[noreturn]] void refuse(const Place& place, const Part&... sentence) {
     throw Error(Blame::usage, place.text(), ": ", sentence...);
@@ -34,19 +34,18 @@ struct Node;
 
 class Expression {
 public:
-    /// Throws Error(usage) with the place of what does not fit.
+    /// Throws Error(usage) with the place of the first error.
     static Expression parse(std::string_view text, const Place& place);
-    /// One that is 1 or 0. Throws as parse(), and for one that compares nothing.
+    /// A comparison, whose value is 1 or 0. Throws as parse(), and if the text compares nothing.
     static Expression condition(std::string_view text, const Place& place);
     template <typename T>
     using Lookup = std::function<T(const std::string& name, const Place& place)>;
-    /// In whole numbers, of which a quotient is rounded down. `lookup` gives the value of a name or of "len(x)", and
-    /// throws for one that has none. Throws Error(usage) for a division by zero, for what does not fit 63 bits, and for
-    /// a fraction.
+    /// The value in whole numbers. Division rounds down. `lookup` returns the value of a name or of "len(x)" and throws
+    /// for an unknown one. Throws Error(usage) for division by zero, values that do not fit 63 bits, and fractions.
     std::int64_t evaluate(const Lookup<std::int64_t>& lookup) const;
-    /// In floating point. Throws Error(usage) for a division by zero and for what is not finite.
+    /// The value in floating point. Throws Error(usage) for division by zero, shifts, and values that are not finite.
     double evaluate_real(const Lookup<double>& lookup) const;
-    bool is_whole() const { return whole_; }  ///< no fraction, as 0.5, is written in it
+    bool is_whole() const { return whole_; }  ///< no number such as 0.5 is written in it
     const std::string& text() const { return text_; }
     const Place& place() const { return place_; }
     std::set<std::string> names() const;  ///< of axes and arguments
@@ -60,7 +59,7 @@ private:
     std::shared_ptr<const Node> root_;
 };
 
-/// "a, b, min(c, d)" at its top-level commas, each with where it begins.
+/// The parts of "a, b, min(c, d)" between separators outside of brackets, each with its place.
 std::vector<std::pair<std::string, Place>> split_top(std::string_view text, const Place& place, char separator);
 std::vector<Expression> parse_list(std::string_view text, const Place& place);
 

@@ -1,4 +1,4 @@
-// What the names in expressions stand for at a point: axes and scalar arguments.
+// The values of the names in expressions at a point: axes and scalar arguments.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace cllab::kernelfile {
 
-/// Each name is evaluated once, however often others name it. Throws Error(usage) for one that has no value, or a
-/// fraction where a whole number is asked for.
+/// Evaluates each name once. Throws Error(usage) for a name without a value, and for a fraction where a whole number is
+/// needed.
 class Names {
 public:
-    /// `real`: arguments of a floating type. All three outlive this.
+    /// `real`: arguments of a floating-point type. All three must outlive this object.
     Names(const model::Point& point, const std::map<std::string, ArgumentSpec>& given,
           const std::set<std::string>& real)
         : point_(point), given_(given), real_(real) {}

@@ -2,9 +2,9 @@
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   include FILE                       only KERNEL
-//   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME               differ NAME, NAME        relation TEXT            where CONDITION
-//   may leave NAME
+//   work bytes=EXPR flops=EXPR …       expect NAME = FILE        reference NAME        may leave NAME
+//   same NAME, NAME                    differ NAME, NAME         relation TEXT         where CONDITION
+//   tolerance absolute=X relative=X ulp=X
 // and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
@@ -133,7 +133,7 @@ void parse_axis(Piece rest, Description& out) {
     out.axes.push_back(std::move(axis));
 }
 
-/// `same` or `differ`.
+/// Parses a line `same` or `differ`.
 void parse_same(const std::string& keyword, Piece rest, Description& out) {
     SameLine same{rest.place, {}, keyword == "differ"};
     const auto example = ", as in '" + keyword + (same.differ ? " copy, scale'" : " naive, tiled'");
@@ -143,7 +143,7 @@ void parse_same(const std::string& keyword, Piece rest, Description& out) {
     out.same.push_back(std::move(same));
 }
 
-/// NAME = VALUE, or three names and a sparse matrix, whose arguments they are.
+/// Parses NAME = VALUE, or three names for the arguments of a sparse matrix.
 void parse_values(Piece rest, Scope& scope) {
     const auto place = rest.place;
     const auto wants =
@@ -254,7 +254,7 @@ Scope scope_of(const Description& description, const std::string& kernel) {
     return out;
 }
 
-/// Where a `#` stands at the begin or behind a blank, and not between quotes; else the end.
+/// The position of the first `#` at the line's beginning or after a blank, outside of quotes; else the line's end.
 static std::size_t begin_of_comment(const std::string& line) {
     for (std::size_t i = 0; i < line.size(); ++i) {
         if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) return i;
@@ -276,7 +276,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
         line.resize(begin_of_comment(line));
         Piece rest{line, start};
         rest.skip_blanks();
-        // The stars of a C comment.
+        // Skips the star at the beginning of a line in a C comment.
         if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' ')) rest.take('*');
         while (!rest.text.empty() && std::isspace(static_cast<unsigned char>(rest.text.back()))) rest.text.pop_back();
         if (rest.text.empty()) continue;
@@ -320,7 +320,7 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
                                   std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
         const auto end = text.find("*/", from);
         if (end == std::string_view::npos) refuse({file, line, 1}, "the block /*cllab is not closed; it ends with */");
-        // Blanks in front of the first line keep its columns.
+        // Blanks before the first line preserve its column numbers.
         const auto line_start = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
         parse_statements(std::string(from - line_start, ' ') + std::string(text.substr(from, end - from)), file, line,
                          to);
@@ -349,8 +349,8 @@ void override_with(Description& base, const Description& over) {
     take_over(base.only, over.only);
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
-    // What `over` says for all kernels wins over what `base` says for one. Relations and conditions add up, and hold by
-    // `base.all`.
+    // Statements of `over` about all kernels win over statements of `base` about one. Relations and conditions add up.
+    // `base.all` already has those of `over`.
     auto for_each = over.all;
     for_each.relations.clear(), for_each.where.clear();
     for (auto& sequence : base.sequences) take_over(sequence.scope, for_each);

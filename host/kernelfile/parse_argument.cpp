@@ -19,7 +19,8 @@ bool is_type(const std::string& text) { return model::data_type(text) || model::
 
 using Parts = std::vector<std::pair<std::string, Place>>;
 
-/// "rgb8", "rgba64f", "RGBA": unlikely names of an axis. So is "a8" before the sizes of an image.
+/// Whether a text is probably meant as an image format: "rgb8", "rgba64f" and "RGBA" are unlikely names of an axis. So
+/// is "a8" before the sizes of an image.
 bool looks_like_format(const std::string& text, const std::string& behind) {
     static const std::regex format("(rgb|rgba|bgr|bgra|argb|abgr|depth)((8|16|32|64)[a-z]*)?|rg(8|16|32|64)[a-z]*",
                                    std::regex::icase),
@@ -28,7 +29,7 @@ bool looks_like_format(const std::string& text, const std::string& behind) {
            (behind.find(',') != std::string::npos && std::regex_match(text, one_channel));
 }
 
-/// [TYPE:]EXTENT behind the kind; what is left of the parts is returned.
+/// Reads [TYPE:]EXTENT after the kind. Returns the remaining parts.
 Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& out) {
     if (from < parts.size() && is_type(parts[from].first))
         out.type = parts[from++].first;
@@ -80,8 +81,8 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
     }
 }
 
-/// Data of a kind: how many numbers it takes, none or so many, and what they are. Only a constant's stands before the
-/// length.
+/// A kind of data: how many numbers it takes, whether they may be missing, and a description for messages. Only `const`
+/// has its number before the length.
 struct DrawSyntax {
     Draw draw;
     bool may_lack;
@@ -105,7 +106,7 @@ const std::map<std::string, Kind> kinds{{"out", Kind::output},  {"local", Kind::
                                         {"npy", Kind::file},    {"image", Kind::picture}, {"sampler", Kind::sampler},
                                         {"bytes", Kind::bytes}, {"same", Kind::same},     {"part", Kind::part}};
 
-/// A field has the length of its array.
+/// `of_field`: the data is for a field of a struct, which has the length of its array.
 void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& parts, ArgumentSpec& out,
                bool of_field = false) {
     out.kind = Kind::drawn;
@@ -175,7 +176,7 @@ void read_rules(const Parts& parts, ArgumentSpec& out) {
     }
 }
 
-/// What begins with no kind of value is a list of numbers.
+/// Reads a list of numbers. The value does not begin with a known kind.
 void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
     const auto& head = parts.front().first;
     if (head == "inout")
@@ -242,7 +243,7 @@ void read_part(Parts parts, ArgumentSpec& out) {
     out.extent = {Expression::parse(parts[3].first, parts[3].second)};
 }
 
-/// A buffer in shared virtual memory; `value` stands behind "svm:".
+/// A buffer in shared virtual memory. `value`: the text after "svm:".
 ArgumentSpec read_svm(const Piece& value, const Place& place) {
     const auto wrong = [&] {
         refuse(place, "'svm' takes the value of a buffer, as in svm:rand:1024 or svm:out:1024; found ",
@@ -273,7 +274,7 @@ ArgumentSpec parse_argument(const Piece& value) {
         const auto at = value.text.find(':');
         return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
     };
-    // Alone most may be names of axes.
+    // Without a colon, most of these words may be names of axes.
     if (const auto draw = draws.find(head);
         draw != draws.end() && (parts.size() > 1 || draw->second.draw <= Draw::uniform)) {
         read_draw(head, draw->second, parts, out);

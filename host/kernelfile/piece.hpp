@@ -1,4 +1,4 @@
-// A rest of a line of a kernel file's block, and the value of an argument that one holds.
+// The rest of a line of a kernel file's block, and the functions that parse it.
 #pragma once
 
 #include <cctype>
@@ -9,7 +9,7 @@
 
 namespace cllab::kernelfile {
 
-/// A rest of a line, with where it stands.
+/// The rest of a line, with its place.
 struct Piece {
     std::string text;
     Place place;
@@ -23,7 +23,7 @@ struct Piece {
         text.erase(0, n);
         place = place.at(n);
     }
-    /// The name that begins here; empty where none does.
+    /// Takes the name that begins here; empty if there is none.
     std::string take_word() {
         skip_blanks();
         std::size_t n = 0;
@@ -43,17 +43,17 @@ struct Piece {
 
 bool is_name(const std::string& text);
 
-/// NAME and what follows its '='. `example`: for the sentence when there is none.
+/// Takes NAME and '=', so that `rest` is the value. Throws Error(usage) if one is missing. `example`: for the message.
 std::string take_named(Piece& rest, const std::string& keyword, const std::string& example);
 
-/// Names with commas between, each with where it stands; `wants`: for the sentence where one is none.
+/// Names separated by commas, each with its place. Throws Error(usage) if one is not a name. `wants`: for the message.
 std::vector<std::pair<std::string, Place>> take_names(const Piece& rest, const std::string& wants);
 
-/// A line `kernel`, `sequence`, `repeat`, `swap` or `reset`; false: it is none. `scope` becomes what the lines behind
-/// it are about. Throws Error(usage).
+/// Parses a line `kernel`, `sequence`, `repeat`, `swap` or `reset`. False for other keywords. Sets `scope` to the scope
+/// of the lines that follow. Throws Error(usage).
 bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope*& scope);
 
-/// Of a line `arg`. Throws Error(usage).
+/// Parses the value in an `arg` line. Throws Error(usage).
 ArgumentSpec parse_argument(const Piece& value);
 
 }  // namespace cllab::kernelfile

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A pipe or a device too, whose reading is then refused: the driver would wait for it.
+/// Whether a file exists. True for a pipe or a device, too: reading it is then refused. A driver would wait for it.
 bool is_there(const fs::path& path) {
     std::error_code ignored;
     const auto found = fs::status(path, ignored);
@@ -28,7 +28,7 @@ std::string read_limited(const fs::path& path, const Place& place, std::size_t m
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// As a text. What no driver may be given, since some crash on it, is refused.
+/// A compiled program as text. Refuses invalid programs, because some drivers crash on them.
 std::string read_program(const std::string& path, const Place& place) {
     const auto bytes = read_limited(path, place, 7, "a compiled program");
     if (path.ends_with(".spv") || is_spirv(bytes))
@@ -40,15 +40,15 @@ std::string read_program(const std::string& path, const Place& place) {
 
 std::string read_text(const fs::path& path, const Place& place) {
     auto text = read_limited(path, place, 16, "kernel text");
-    // Programs that write a C string with its end leave a zero byte, as the OpenCL Intercept Layer does; no driver sees
-    // what is put behind one, such as the kernels that ask for the sizes of types.
+    // Some programs, such as the OpenCL Intercept Layer, write the zero byte that ends a C string. Drivers ignore all
+    // text after it, such as the kernels that cllab adds to query the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
     if (const auto at = text.find('\0'); at != std::string::npos)
         refuse(place, "'", path.string(), "' has a zero byte at ", at, ", the limit for kernel text");
     return text;
 }
 
-/// The text of a file, which is read on first use only.
+/// The text of a file, read on first use.
 const std::string& text_of(Contents& files, const std::string& path, const Place& place) {
     const auto known = files.find(path);
     return known != files.end() ? known->second : files.emplace(path, read_text(path, place)).first->second;
@@ -88,7 +88,7 @@ model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders) {
         if (name == lab) return IncludedFile{lab, std::string(model::embedded_kernel("include/lab.h"))};
         std::vector<fs::path> places{fs::path(includer).parent_path()};
         places.insert(places.end(), folders.begin(), folders.end());
-        places.emplace_back();  // where quoted names of a text without a folder are looked for
+        places.emplace_back();  // the current folder, for a text without a folder
         for (const auto& place : places) {
             const auto path = (place / name).lexically_normal().string();
             if (file.read.files.count(path) || is_there(path))

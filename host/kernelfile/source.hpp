@@ -1,4 +1,4 @@
-// A kernel file as it is read: its text, and what its blocks say.
+// A kernel file: its text, and the statements in its blocks.
 #pragma once
 
 #include <filesystem>
@@ -11,28 +11,29 @@
 
 namespace cllab::kernelfile {
 
-/// Files by path: what they held when somebody read them.
+/// Contents of files when they were read, by path.
 using Contents = std::map<std::string, std::string>;
 
-/// A state that the file `path` and what it includes had; what is not in `files` is read from disk.
+/// The contents of the file `path` and of the files that it includes at one time. Other files are read from disk.
 struct Snapshot {
     std::string path;
     Contents files;
 };
 
 struct SourceFile {
-    std::string path;         ///< by which it is a pattern
-    Snapshot read;            ///< what was read
-    Description description;  ///< its blocks, then the .cllab file beside it
+    std::string path;         ///< its name in patterns
+    Snapshot read;            ///< the files that were read
+    Description description;  ///< from its blocks, then from the .cllab file next to it
 
     const std::string& text() const { return read.files.at(read.path); }
 };
 
-/// Throws Error(usage) for what cannot be read or parsed.
+/// Throws Error(usage) if a file cannot be read or parsed.
 SourceFile read_source(Snapshot snapshot);
 
-/// The text of `file` with what it includes from its own folder, from `folders` and from the current folder in its
-/// place, and lab.h in that of "lab.h" (core/kernel_text.hpp). The files are added to `file.read`. Throws Error(usage).
+/// The text of `file`, with included files in place of their #include lines. Files come from the folder of the
+/// including file, from `folders` and from the current folder; "lab.h" is built in (core/kernel_text.hpp). Adds the
+/// files to `file.read`. Throws Error(usage).
 model::Text whole_text(SourceFile& file, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace cllab::kernelfile

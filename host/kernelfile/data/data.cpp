@@ -29,13 +29,13 @@ void store(std::byte* to, T value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// Where so many bytes of the word begin that hold its low end.
+/// The address of the `bytes` low-order bytes of the word.
 std::byte* low_end(std::uint64_t& word, std::size_t bytes) {
     const bool last = std::endian::native == std::endian::big;
     return reinterpret_cast<std::byte*>(&word) + (last ? sizeof word - bytes : 0);
 }
 
-/// The value of 'key' in the header's Python literal, from behind its colon to the next comma outside parentheses.
+/// The value of 'key' in the header's Python literal, from its colon to the next comma outside parentheses.
 std::string header_value(const std::string& header, const std::string& key) {
     auto at = header.find("'" + key + "'");
     if (at == std::string::npos) return {};
@@ -260,7 +260,7 @@ model::SharedBytes read_elements(const std::filesystem::path& path, const Place&
         if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
         bytes = std::move(array.data);
     }
-    // A captured buffer may end within a vector, which no kernel touches: the length is one of scalars.
+    // A captured buffer may end inside a vector, because its length counts scalars. No kernel touches that vector.
     if (element.lanes > 1 && bytes.size() % element.lane_bytes == 0)
         bytes.resize((bytes.size() + element.bytes - 1) / element.bytes * element.bytes);
     if (bytes.size() % element.bytes != 0)

@@ -17,49 +17,50 @@
 
 namespace cllab::kernelfile {
 
-/// Puts `value` at `to` as one lane of the type; integers that do not fit are refused before, by fits().
+/// Stores `value` at `to` as one lane of the type. An integer must fit: see fits().
 void put_real(std::byte* to, const model::ElementType& type, double value);
 void put_integer(std::byte* to, const model::ElementType& type, std::int64_t value);
 bool fits(const model::ElementType& type, std::int64_t value);
-/// One lane of an integer type, which has so many bytes.
+/// The value of an integer lane of `bytes` bytes.
 std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes);
 std::int64_t signed_lane(const std::byte* from, std::size_t bytes);
-/// Numbers of 4 bits, one and two to a byte.
+/// Convert 4-bit numbers: from one per byte to two per byte, and back.
 model::Bytes packed_nibbles(std::span<const std::byte> single);
 model::Bytes single_nibbles(std::span<const std::byte> packed);
-/// One lane of a floating type.
+/// The value of a lane of a floating-point type.
 double lane_value(const std::byte* from, const model::ElementType& type);
-/// One lane in digits that tell it from its neighbours.
+/// A lane's value with enough digits to distinguish it from its neighbors.
 std::string lane_text(const std::byte* from, const model::ElementType& type);
-/// How many representable values lie between two lanes; floating types only.
+/// Steps between neighboring floating-point numbers of the type from `a` to `b`.
 double ulps_between(const std::byte* a, const std::byte* b, const model::ElementType& type);
 
 /// A file's bytes. Throws Error(usage) with the place that names the file.
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);
 
 struct Array {
-    std::string type;    ///< "float", of OpenCL C
-    bool truth = false;  ///< NumPy's bool: bytes of 0 and 1, which are numbers of either sign
+    std::string type;    ///< its name in OpenCL C, such as "float"
+    bool truth = false;  ///< NumPy's bool: bytes of 0 and 1, which fit signed and unsigned types
     std::vector<std::size_t> shape;
     model::Bytes data;
 };
-/// NumPy's format, versions 1 to 3, C order. Throws Error(usage) for what is damaged, of another byte order or of
-/// another type.
+/// Reads NumPy's format, versions 1 to 3. Throws Error(usage) if the file is damaged, in Fortran order, or of an
+/// unsupported byte order or type.
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place);
-/// Whether its elements are those of a buffer of `element`; elements of no known kind take anything.
+/// Whether the array can fill a buffer of `element`. A type with unknown fields takes any array.
 bool fits(const Array& array, const model::ElementType& element);
 std::string shape_text(const std::vector<std::size_t>& shape);  ///< "(256, 256)"
 
 /// Reads a picture as one grey byte per pixel; throws Error(usage).
 using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 
-/// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
+/// The path of a file that is named at `place`. Paths in a kernel file are relative to its folder, paths on the command
+/// line to the current folder.
 std::filesystem::path resolved(const std::string& path, const Place& place);
 
-/// Of 'reference FILE.cl:KERNEL' the file, as a pattern names it, and the kernel; nothing where no file is named.
+/// The file of `reference FILE.cl:KERNEL`, as patterns name it, and the kernel. nullopt if no file is named.
 std::optional<std::pair<std::string, std::string>> file_of_reference(const Placed& reference);
 
-/// The format of images that has the name. Throws Error(usage) where none has.
+/// The image format of that name. Throws Error(usage) if there is none.
 model::PixelFormat image_format(const std::string& name, const Place& place);
 
 struct Picture {
@@ -70,25 +71,25 @@ struct Picture {
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
                      const model::ElementType& type, std::int64_t white = 255);
 
-/// The bytes of a file, or of an array of NumPy (.npy, or `is_npy`), whose elements must be those of a buffer of
-/// `element`. `whose`: that buffer and its type, for the sentence when they are not.
+/// The bytes of a file, or the data of a NumPy array (a .npy file, or `is_npy`). Throws Error(usage) if they do not fit
+/// a buffer of `element`. `whose`: the buffer and its type, for the message.
 model::SharedBytes read_elements(const std::filesystem::path& path, const Place& place,
                                  const model::ElementType& element, const std::string& whose, bool is_npy = false);
 
-// --- Where results differ, and by how much, in words.
+// --- Differences between results, as sentences.
 
-/// Whether it, or a field of it, is of a floating-point type.
+/// Whether the type or one of its fields is floating-point.
 bool has_floats(const model::ElementType& type);
 
-/// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
-/// Of differences as rounding makes them it says which tolerance takes them all. `all_errors`: as of results of
-/// another's arithmetic, of every difference in floating point it has the largest errors.
+/// The first element of `found` that differs from `expected` by more than `errors` allows: "dst[17] is 3, expected 4".
+/// If the differences look like rounding, names a tolerance that allows all of them. `all_errors`: always gives the
+/// largest errors of floating-point results, for results of other arithmetic.
 std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
                                       std::span<const std::byte> expected, const model::ElementType& type,
                                       model::Errors& errors, const std::string& whose, bool all_errors = false);
 
-/// Bytes that hold the poison of the seed: all of them, or those of aligned words of eight, so that chance plays no
-/// part. Nobody writes padding, so it does not count.
+/// The number of bytes that still hold the poison of the seed: all of them, or those in aligned words of 8 bytes, which
+/// no result equals by chance. Words that begin or end in padding do not count, because kernels do not write it.
 std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const model::ElementType& type);
 
 }  // namespace cllab::kernelfile

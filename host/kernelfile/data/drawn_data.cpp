@@ -21,21 +21,21 @@ namespace {
 
 using model::ElementType;
 
-/// In [0, 1).
+/// A random number in [0, 1).
 double fraction(Random& random) { return static_cast<std::int32_t>(random() >> 40) * 0x1p-24; }
 
 double uniform(Random& random, const Drawn& of) { return of.low + (of.high - of.low) * fraction(random); }
 
-/// Box and Muller's.
+/// A Gaussian random number, by the Box-Muller transform.
 double normal(Random& random, const Drawn& of) {
     const double radius = std::sqrt(-2 * std::log1p(-fraction(random)));
     return of.low + of.high * radius * std::cos(2 * std::numbers::pi * fraction(random));
 }
 
-/// How far above `least` an integer lies.
+/// A random integer within the bounds, as its distance from `least`.
 std::uint64_t above(Random& random, const Drawn& of) {
     const auto values = static_cast<std::uint64_t>(of.most) - static_cast<std::uint64_t>(of.least) + 1;
-    return values == 0 ? random() : random.below(values);  // 0: all that there are
+    return values == 0 ? random() : random.below(values);  // 0: all 2^64 values are allowed
 }
 
 std::int64_t whole(std::uint64_t above, const Drawn& of) {
@@ -52,7 +52,8 @@ public:
     bool are_signed() const { return lane_.kind != ElementType::Kind::unsigned_integer; }
     void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
-    /// Each lane what `real` or `whole` gives for its type and place, from so many of the random numbers; on all cores.
+    /// Sets each lane to `real` or `whole` of its index, by the lane's type. Uses all cores. `numbers`: random numbers
+    /// per lane.
     void put_each(const Random& random, unsigned numbers, const auto& real, const auto& whole) {
         with_lane_type(lane_, [&]<typename T>(T) {
             auto* const lanes = reinterpret_cast<T*>(out_.data());
@@ -112,7 +113,7 @@ void put_one_hot(Lanes& lanes, Random& random, const Drawn& of) {
 }
 
 void put_text(Lanes& lanes, Random& random) {
-    // About as often as in English.
+    // Letters are about as frequent as in English.
     static constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
     std::uint64_t left = 0;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -123,7 +124,7 @@ void put_text(Lanes& lanes, Random& random) {
     }
 }
 
-/// Whether each of 0 to `last` is a number of the type, and of 32 bits.
+/// Whether the type, and 32 bits, can hold each of 0 to `last`.
 bool counts_to(const ElementType& type, std::size_t last) {
     const std::size_t exact = type.kind == ElementType::Kind::bfloat16 ? 1 << 8
                               : type.lane_bytes == 2                   ? 1 << 11
@@ -189,7 +190,7 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
             lanes.put_each(random, 2, one, one);
             break;
         }
-        case Draw::permutation: {  // all lanes of an element have its number
+        case Draw::permutation: {  // all lanes of an element get the same number
             const auto order = random_order(count, mix64(seed));
             lanes.put_each_whole(random, 0,
                                  [&](Random&, std::size_t i) -> std::int64_t { return order[lanes.element_of(i)]; });
@@ -209,11 +210,10 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
     }
 }
 
-/// The arrays that were asked for last, so that the cells of a plan and the points of a tuning share theirs, here and
-/// on the device.
+/// A cache of arrays. Cells of a plan and points of a tuning share equal arrays, in this process and on the device.
 class Kept {
 public:
-    /// What is equal to the request, else what make() gives.
+    /// The array of an equal request, else that of make().
     template <typename Make>
     model::SharedBytes find_or_make(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn,
                                     Make make) {
@@ -223,7 +223,7 @@ public:
                 return entry.data;
         const auto bytes = type.bytes_of(count);
         if (bytes > most_bytes) return make();
-        // The oldest goes first: each may have gigabytes.
+        // The oldest arrays are dropped first. Each may have gigabytes.
         for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().data.size();
         bytes_ += bytes;
         entries_.push_back({type, count, seed, drawn, make()});

@@ -1,4 +1,4 @@
-// Data made by a rule or drawn at random, each kind as some kernels need it.
+// Data made by a rule or drawn at random.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace cllab::kernelfile {
 
 enum class Draw {
     zero,
-    counting,     ///< 0, 1, 2 …: an element's number in all of its lanes
-    constant,     ///< `low`, or of integers `least`
-    uniform,      ///< from here on at random
+    counting,     ///< 0, 1, 2 …: all lanes of an element hold its number
+    constant,     ///< `low`; for integers `least`
+    uniform,      ///< this and all below are random
     sorted,       ///< uniform, in ascending order
     normal,       ///< Gaussian
     permutation,  ///< 0 to count - 1, each once
     powers,       ///< 1, 2, 4 or 8 of either sign: sums of 2Mi floats are exact in any order
-    offsets,      ///< from 0 to `most`, never falling: where the rows of a sparse matrix begin
-    one_hot,      ///< in each row of `most` elements one 1
-    text          ///< words of small letters
+    offsets,      ///< never falling, from 0 to `most`: the row starts of a sparse matrix
+    one_hot,      ///< one 1 in each row of `most` elements
+    text          ///< words of lowercase letters
 };
 
-/// Bounds of floating types low <= x < high, of integers least <= x <= most.
+/// Bounds: low <= x < high for floating-point types, least <= x <= most for integers.
 struct Drawn {
     double low = 0, high = 1;  ///< normal: mean and standard deviation
     std::int64_t least = 0, most = 255;
@@ -32,10 +32,10 @@ struct Drawn {
     bool operator==(const Drawn&) const = default;
 };
 
-/// Why elements of this type, or so many of them, cannot be drawn so, in words behind "which"; empty: they can.
+/// Why `count` elements of this type cannot be drawn so, in words after "whose elements"; empty: they can.
 std::string undrawable(const model::ElementType& type, std::size_t count, const Drawn& drawn);
 
-/// `count` elements; opaque types get floats.
+/// `count` elements. A type with unknown fields is filled with floats.
 model::SharedBytes drawn_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
                               const Drawn& drawn);
 

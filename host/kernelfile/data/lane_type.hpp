@@ -1,4 +1,4 @@
-// The lane of a type as one of C++, for loops over much data: the type is asked for once and not for each lane.
+// The C++ type of a lane, for loops over large data: the loop selects its type once, not per lane.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cllab::kernelfile {
 
-/// Calls `work` with a lane of the type, which is a number.
+/// Calls `work` with a zero of the type's lane. The type must be numeric.
 template <typename Work>
 auto with_lane_type(const model::ElementType& type, Work work) {
     if (type.kind == model::ElementType::Kind::bfloat16) return work(Bfloat16{});

@@ -1,4 +1,4 @@
-// Fields of structs: where they lie, and which ones a text gives them.
+// Fields of structs: their layout, and how to find them in a text.
 #pragma once
 
 #include <algorithm>
@@ -11,36 +11,36 @@
 
 namespace cllab::kernelfile {
 
-/// As C lays them out: each at a multiple of its size.
+/// The layout of C: each field begins at a multiple of its size.
 class Layout {
 public:
-    /// Where the next field begins.
+    /// Adds a field. Returns its byte offset.
     std::size_t add(const model::ElementType& type) {
         align_ = std::max(align_, type.bytes);
         const auto begin = up_to(type.bytes);
         end_ = begin + type.bytes;
         return begin;
     }
-    std::size_t bytes() const { return up_to(align_); }  ///< of all fields
+    std::size_t bytes() const { return up_to(align_); }  ///< of all fields, with padding
 
 private:
     std::size_t up_to(std::size_t multiple) const { return (end_ + multiple - 1) / multiple * multiple; }
     std::size_t end_ = 0, align_ = 1;
 };
 
-/// "float3 a, b[2]" as a, b[0] and b[1], each where it lies in a struct of them alone; none for anything but scalars,
-/// vectors and short arrays of them.
+/// The fields of a declaration: "float3 a, b[2]" gives a, b[0] and b[1]. All begin at byte 0: see lay_out(). Empty if
+/// the declaration has other types than built-in scalars and vectors, or arrays of 100 elements or more.
 std::vector<model::Member> members_in(const std::string& declaration);
 
-/// One after the other.
+/// Sets the byte offset of each field.
 void lay_out(std::vector<model::Member>& members);
 std::size_t bytes_of(const std::vector<model::Member>& members);
 
-/// Of the struct that the text, which has no comments, defines by this name; none where it has other fields than
-/// members_in() knows.
+/// The fields of the struct `type` that the text defines. The text must not have comments. Empty if there is no such
+/// struct, or if members_in() does not know one of its fields.
 std::vector<model::Member> members_of(std::string_view text, const std::string& type);
 
-/// Gives the structs that the kernels take their fields where those of the text make as many bytes as the driver says.
+/// Sets the fields of struct parameters from the text, if their size is the one that the driver reports.
 void name_members(model::Introspection& found, std::string_view text);
 
 }  // namespace cllab::kernelfile

@@ -1,4 +1,4 @@
-// The steps of a guess, the dimensions and the work-group, and the block of all guesses.
+// The order of a guess's steps, the dimensions and the work-group, and the block of all guesses.
 #include "kernelfile/guess/guess.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ GuessedKernel KernelGuess::made() {
     return result();
 }
 
-/// What stands for the argument now.
+/// The current value of an argument that is passed by value, as text.
 std::string KernelGuess::text_of(const Parameter& p) const {
     std::vector<std::string> parts;
     bool is_struct = false;
@@ -75,7 +75,7 @@ SmallLaunch KernelGuess::small_launch() const {
             const auto kind = fill_.count(p.name) ? fill_.at(p.name) : p.type.is_integer() ? "zero" : "rand";
             out.arguments[p.name] = typed_data(p, kind, std::to_string(bytes / element_bytes(p)));
         } else if (p.kind == Parameter::Kind::local) {
-            // Each has a size of its own, by which the simulator's plugin tells them apart.
+            // Each has a different size, by which the simulator's plugin identifies it.
             const auto room = (16 << 10) + 64 * static_cast<std::int64_t>(number);
             out.arguments[p.name] = "local:" + std::to_string(room / element_bytes(p));
         } else if (p.kind == Parameter::Kind::image) {
@@ -90,7 +90,7 @@ SmallLaunch KernelGuess::small_launch() const {
     return out;
 }
 
-/// With what stands for axes that nobody is told of.
+/// The text with each axis replaced by its text in the result.
 std::string KernelGuess::shown(const std::string& text) const {
     return replace_names(text, [&](const auto& name) {
         const auto axis = std::ranges::find(axes_, name, &SizeAxis::name);
@@ -110,7 +110,7 @@ GuessedKernel KernelGuess::result() const {
         if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
         if (p.kind == Parameter::Kind::image) text = image_text(p);
-        // Or not touched at all: a counter of what the guessed data has none of.
+        // A buffer that no sample touched may be written with other data: a counter, for example.
         const bool written = i < seen_.size() && (seen_[i].written || !seen_[i].touched()) && p.is_written();
         if (p.is_buffer() && written && !text.starts_with("out:")) out.written.push_back(p.name);
         if (!text.empty())
@@ -136,7 +136,7 @@ GuessedKernel KernelGuess::result() const {
     return out;
 }
 
-/// One group of one item, or of as many as the kernel promises.
+/// Launches one group: one work-item, or as many as the kernel requires. False if the launch fails.
 bool KernelGuess::look() {
     const auto& promised = said_.signature.required_group;
     global_ = {"1", "1", "1"};
@@ -159,7 +159,7 @@ void KernelGuess::set_dimensions() {
     unsigned bits = 1;
     for (const char* name : {"get_global_id", "get_local_id", "get_group_id"})
         if (const auto found = first_.calls.find(name); found != first_.calls.end()) bits |= found->second;
-    // Of a program without a text nothing says which sizes are asked for; an image has a work-item a pixel.
+    // A program without text does not show which dimensions it uses. Assume one work-item per pixel of its images.
     if (by_text_ && first_.calls.empty())
         for (const auto& p : parameters_)
             if (p.kind == Parameter::Kind::image && p.dims > 0) bits |= 1u << (p.dims - 1);
@@ -194,7 +194,7 @@ void KernelGuess::set_local() {
             while (*all % local_[d] != 0) local_[d] /= 2;
 }
 
-/// One group.
+/// Launches one group of that size.
 KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& group) {
     local_ = group;
     global_.clear();
@@ -220,8 +220,8 @@ KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& g
     return out;
 }
 
-/// The work-group that the kernel's own local arrays are made for: none of it is overrun or read before it is written,
-/// and as much as can be is used.
+/// Chooses the work-group that the kernel's own local arrays are made for. The group overruns none of them and reads
+/// nothing before it is written. Of such groups, the one that uses most of the arrays is best.
 void KernelGuess::choose_group() {
     static const std::vector<std::vector<std::int64_t>> candidates[] = {
         {{256}, {128}, {64}, {32}, {16}, {512}, {1024}},
@@ -239,7 +239,7 @@ void KernelGuess::choose_group() {
         if (!found.runs || found.bytes <= most) continue;
         most = found.bytes;
         best = group;
-        if (8 * found.bytes >= 7 * found.room) break;  // what is left is padding
+        if (8 * found.bytes >= 7 * found.room) break;  // the rest is padding
     }
     local_ = best;
 }
@@ -277,7 +277,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Names and what stands behind them: NAME(…) { BODY } outside of any bracket, and #define NAME BODY.
+/// Finds names and the text after them: NAME(…) { BODY } outside of any bracket, and #define NAME BODY.
 void find_bodies(const std::string& text, std::map<std::string, std::string>& out) {
     std::string name;
     for (std::size_t at = 0; at < text.size();) {
@@ -314,7 +314,7 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
 
 TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
     find_bodies(text_, bodies_);
-    for (const auto& kernel : kernels_in(text_))  // attributes may stand between the name and the body
+    for (const auto& kernel : kernels_in(text_))  // attributes may be between the name and the body
         bodies_[kernel.name] = text_.substr(kernel.body, kernel.end - kernel.body);
 }
 
@@ -365,7 +365,7 @@ TextFacts::Use TextFacts::use(const std::string& kernel, const std::string& argu
         } else if (indexed || std::regex_search(before, in_load)) {
             out.read = true;
         } else {
-            out.read = out.written = true;  // something else is made of the pointer
+            out.read = out.written = true;  // another use of the pointer
         }
     }
     return out;

@@ -1,4 +1,4 @@
-// Data by what a kernel does with each buffer, and the sizes to be timed at.
+// Data, from what a kernel does with each buffer, and the sizes to time.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace cllab::kernelfile {
 
 using model::Parameter;
 
-/// A type stands in it where the kernel says none that data can be made of.
+/// The value of a buffer. Names an element type if the size of the kernel's type is unknown.
 std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind, const std::string& length,
                                     const std::string& bounds) const {
     if (p.type.bytes == 0) {
@@ -19,7 +19,7 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
         return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : bounds);
     }
     if (!p.type.is_opaque() || kind == "out") return kind + ":" + length + bounds;
-    // A struct has random data where all of its fields are floats.
+    // A struct gets random data only if all of its fields are floats.
     const bool floats = !p.type.members.empty() &&
                         std::ranges::all_of(p.type.members, [](const auto& m) { return m.type.is_floating(); });
     return (floats && kind.starts_with("rand") ? "rand:" : "zero:") + length;
@@ -38,7 +38,7 @@ std::string KernelGuess::data_of(std::size_t argument) const {
         return one.written && one.written_bytes == one.last;
     });
     if (seen.written && whole && !seen.read_first) return typed_data(p, "out", length);
-    // Flags and indices are often zeros or ones, which are seen to be written where something else was.
+    // Flags and indices are often 0 or 1. Data of 99 shows where they are written.
     const bool is_any = !by_text_ && seen.written && !seen.read && !seen.atomic && p.type.is_integer();
     return typed_data(p, is_any ? "const:99" : "zero", length);
 }
@@ -68,7 +68,7 @@ bool KernelGuess::check() {
             lengths_[p.name] = *bins;
         else if (outside)
             open_.insert(p.name), lengths_.erase(p.name);
-        // With data, branches are taken that zeros do not take.
+        // With data, a kernel takes branches that it does not take with zeros.
         seen_[i].add(one);
     }
     return true;
@@ -93,7 +93,7 @@ double KernelGuess::items_at(std::int64_t size) const {
     return out;
 }
 
-/// Of all buffers.
+/// The bytes of all buffers at that size.
 double KernelGuess::bytes_at(std::int64_t size) const {
     double out = 0;
     for (const auto& p : parameters_)
@@ -121,7 +121,7 @@ bool KernelGuess::outgrows_given(std::int64_t size) const {
     return false;
 }
 
-/// One group of so large a problem writes or reads outside of an array of its own.
+/// Whether one group of a problem of that size accesses memory outside of the kernel's own arrays.
 bool KernelGuess::overruns_at(std::int64_t size) {
     if (by_text_ || samples_.empty() || !text_.has_array(said_.signature.name)) return false;
     for (auto& axis : axes_) axis.small = axis.is_new ? size : axis.value;
@@ -131,7 +131,7 @@ bool KernelGuess::overruns_at(std::int64_t size) {
     return launch_(one).overruns;
 }
 
-/// Worth timing, and done in a fraction of a second on two cores.
+/// Chooses sizes that are worth timing and take a fraction of a second on two cores.
 void KernelGuess::choose_sizes() {
     constexpr double most_bytes = 512 << 20, most_instructions = 3e9;
     constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
@@ -140,13 +140,13 @@ void KernelGuess::choose_sizes() {
     const auto dimensions =
         std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
     auto size = usual[dimensions - 1];
-    constexpr std::int64_t widest_image = 4096;  // that every device has
+    constexpr std::int64_t widest_image = 4096;  // every device supports it
     if (std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::image; }))
         size = std::min(size, widest_image);
     double power = dims_, of_items = dims_, per_launch = 0, per_item = 0, per_step = 0;
     std::int64_t small = 1;
     if (samples_.size() >= 2 && !axes_.empty()) {
-        // Of one axis the largest two, as a loop may have no turn in the others.
+        // With one axis, use the two largest samples: a loop may not run in the smaller ones.
         const auto last = axes_.size() == 1 ? samples_.size() - 1 : 1;
         const auto &a = samples_[last - 1], &b = samples_[last];
         small = b.first.front();
@@ -156,13 +156,13 @@ void KernelGuess::choose_sizes() {
                 std::log(ratio);
         of_items = std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
         if (power > of_items + 0.7) size = with_loops[dimensions - 1];
-        // In small launches most of an item's instructions stand outside of a loop over the size, which hides its
+        // In small launches, most instructions of a work-item are outside of a loop over the size. They hide the loop's
         // growth.
         const auto of_item = [&](const Sample& s) {
             return static_cast<double>(s.second.instructions) / std::pow(s.first.front(), of_items);
         };
         per_item = of_item(b);
-        // Less is a search; of several axes the samples are so small that borders left out look like a loop.
+        // A search grows less. With several axes, samples are so small that skipped borders look like a loop.
         if (axes_.size() == 1 && power > of_items + 0.3)
             per_step = (per_item - of_item(a)) / static_cast<double>(small - a.first.front());
     }
@@ -179,15 +179,16 @@ void KernelGuess::choose_sizes() {
         if (axis.is_new) axis.value = size;
 }
 
-// Images: as large as the launch, unless small launches touch other pixels, and of the channels that they are read by.
-/// As the launch; small where that has fewer dimensions.
+// Images are as large as the launch, unless small launches touch other pixels. Their format fits the functions that
+// access them.
+/// The launch's size in that dimension. A small size if the launch has fewer dimensions than the image.
 std::string KernelGuess::usual_pixels(const Parameter& p, unsigned dimension) const {
     if (p.dims > global_.size()) return p.dims == 3 ? "16" : "64";
     return global_[dimension];
 }
 
 std::string KernelGuess::pixels_of(std::size_t argument, unsigned dimension) const {
-    constexpr std::int64_t border = 4;  // beside an image, where a sampler gives the pixels
+    constexpr std::int64_t border = 4;  // pixels outside of an image, which a sampler provides
     const auto usual = usual_pixels(parameters_[argument], dimension);
     std::vector<LengthSample> lengths;
     bool is_usual = true;
@@ -199,7 +200,7 @@ std::string KernelGuess::pixels_of(std::size_t argument, unsigned dimension) con
     return fitted && *fitted != "0" ? *fitted : usual;
 }
 
-/// What stands before the size for a format that is not the usual one of the text.
+/// The format to write before the size, if it is not the usual one of the text; else empty.
 std::string KernelGuess::channel_of(const Parameter& p) const {
     const auto number = static_cast<std::size_t>(&p - parameters_.data());
     std::string seen;

@@ -1,4 +1,4 @@
-// Lengths of buffers: what is touched at a few small sizes, as an expression of these.
+// Lengths of buffers: expressions that fit what launches at a few small sizes touch.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -12,14 +12,14 @@ namespace cllab::kernelfile {
 
 using model::Parameter;
 
-/// Of a pointer to void as many as its accesses have.
+/// Bytes per element. If the type's size is unknown: 4 if the smallest access has 4 bytes, else 1.
 std::int64_t KernelGuess::element_bytes(const Parameter& p) const {
     if (p.type.bytes > 0) return static_cast<std::int64_t>(p.type.bytes);
     const auto number = static_cast<std::size_t>(&p - parameters_.data());
     return number < seen_.size() && seen_[number].unit == 4 ? 4 : 1;
 }
 
-/// As many as the axes need, small enough for a simulator and whole numbers of groups.
+/// The sizes of the samples: as many samples as the axes need, small enough for a simulator, in whole groups.
 std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
     static const std::vector<std::vector<std::int64_t>> shapes[] = {
         {{}},
@@ -43,7 +43,7 @@ std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
     return out;
 }
 
-/// False where there are fewer samples than an expression needs.
+/// Launches the samples. False if there are fewer than an expression needs.
 bool KernelGuess::run_samples() {
     samples_.clear();
     seen_.assign(parameters_.size(), {});
@@ -60,14 +60,15 @@ bool KernelGuess::run_samples() {
             sum.add(now);
         }
         samples_.emplace_back(sizes, std::move(seen));
-        // The largest would take longer than all before it.
+        // The next sample would take longer than all before it.
         constexpr std::uint64_t many = 200'000;
         if (samples_.size() >= 3 && axes_.size() == 1 && samples_.back().second.instructions > many) break;
     }
     return samples_.size() >= std::min<std::size_t>(3, all.size());
 }
 
-/// Items at a border of the data that a kernel has no test for: they are not launched.
+/// If work-items at a border access memory before a buffer, does not launch them: 1 to 4 at each border. False if that
+/// does not help.
 bool KernelGuess::step_inside() {
     const auto has_before = [&] { return std::ranges::any_of(seen_, [](const auto& t) { return t.before; }); };
     if (!has_before()) return true;
@@ -83,7 +84,8 @@ bool KernelGuess::step_inside() {
     return false;
 }
 
-/// Integers that say where others begin: with zeros for all of them nothing lies between.
+/// Finds integer buffers that hold the starts of ranges. If all are zero, the ranges are empty and other buffers stay
+/// untouched.
 void KernelGuess::fill_by_counting() {
     const auto untouched = [&] {
         return std::ranges::count_if(seen_, [&](const auto& t) {
@@ -149,13 +151,14 @@ std::string KernelGuess::all_items() const {
 
 std::vector<std::string> KernelGuess::axis_names() const { return mapped(axes_, &SizeAxis::name); }
 
-/// What each dimension of the group divides.
+/// The least common multiple of the group's sizes.
 std::int64_t KernelGuess::group_multiple() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1},
                            [](auto a, auto b) { return std::lcm(a, b); });
 }
 
-/// Scalars of no known meaning that make a kernel do more: they are loop counts, and 1 is no realistic one.
+/// Leaves a scalar of unknown meaning open if a larger value makes the kernel do more. It is a loop count, and 1 is not
+/// a realistic one.
 void KernelGuess::ask_for_counts() {
     const auto& [sizes, usual] = telling_sample();
     for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
@@ -174,7 +177,7 @@ std::int64_t KernelGuess::group_items() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// The scalar argument that so many elements are most of: a number of bins.
+/// The scalar argument that is a number of bins: more than half of them are `elements`. nullopt if there is none.
 std::optional<std::string> KernelGuess::bins_of(std::int64_t elements) const {
     constexpr std::int64_t few = 8;
     for (const auto& scalar : scalars_)
@@ -193,13 +196,13 @@ std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
     if (auto fitted = fitted_length(names, samples)) return fitted;
     const auto most = std::ranges::max(samples, {}, &LengthSample::length).length;
     if (const auto bins = bins_of(most)) return bins;
-    // What depends on data: no more than one element per item was seen.
+    // The length depends on data. One element per work-item is enough, unless more were seen.
     for (std::size_t i = 0; i < samples.size(); ++i)
         if (samples[i].length > value_in(samples_[i], all_items())) return std::nullopt;
     return all_items();
 }
 
-/// With the sizes of the sample.
+/// The value of an expression at the sizes of the sample.
 std::int64_t KernelGuess::value_in(const Sample& sample, const std::string& text) const {
     const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
         const auto at = static_cast<std::size_t>(std::ranges::find(axes_, name, &SizeAxis::name) - axes_.begin());
@@ -236,7 +239,7 @@ void KernelGuess::fit_lengths() {
     }
 }
 
-/// Its values choose the elements of another buffer.
+/// The values of buffer `index` select elements of buffer `into`: bounds the values, and sets the length of `into`.
 void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start) {
     const auto &p = parameters_[index], &other = parameters_[into];
     const auto bytes = element_bytes(other);
@@ -246,7 +249,7 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
         for (const auto& axis : axes_)
             if (axis.small == elements) stride = axis.name;
     }
-    constexpr std::int64_t few = 256;  // values of a byte, which are the bins of most histograms
+    constexpr std::int64_t few = 256;  // values of a byte: the bins of most histograms
     const bool counts = seen_[into].atomic && stride.empty();
     const auto range = p.type.lane_bytes == 1 || counts                    ? std::to_string(few)
                        : !rows_.empty() && lengths_[p.name] == "4*" + rows_ ? rows_
@@ -256,14 +259,15 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     const auto factor = range.find('+') == std::string::npos ? range : "(" + range + ")";
     length = (stride.empty() ? range : stride + "*" + factor) + behind;
     open_.erase(other.name);
-    // Where two items write to one element the order decides, and who has which is for the user to say.
+    // If two work-items write one element, their order decides the result. The user must choose the indices.
     if (seen_[into].written && !seen_[into].atomic)
         open_.insert(p.name);
     else if (p.type.lane_bytes > 1)
         bounds_of_data_[p.name] = ":0:" + range + "-1";
 }
 
-/// Buffers of integers, one after the other filled with a large number: what then lies further behind is chosen by it.
+/// Fills one integer buffer after the other with a large number. If another buffer is then touched further on, the
+/// integers are its indices.
 void KernelGuess::find_indices() {
     if (samples_.empty()) return;
     constexpr std::int64_t large = 3000, large_byte = 100;
@@ -291,9 +295,9 @@ void KernelGuess::find_indices() {
             const auto further = seen.arguments[i].last - usual.arguments[i].last;
             if (further < value / 2) continue;
             const auto stride = (further + value / 2) / value;
-            // From where it says, as many elements are touched as without it.
+            // The index moves all accesses to several elements: it is the start of a range.
             const bool is_start = further == stride * value && usual.arguments[i].last > stride;
-            // What the launch itself changes goes further with each launch.
+            // The launch changes the index, so each launch goes further.
             if (seen_[index].written)
                 appended_.insert(parameters_[i].name), open_.insert(parameters_[i].name);
             else
@@ -302,13 +306,14 @@ void KernelGuess::find_indices() {
     }
 }
 
-/// The largest that is not long: in a small one a loop may have no turn.
+/// The last sample, unless it takes long; else the first. In a small sample, a loop may not run.
 const KernelGuess::Sample& KernelGuess::telling_sample() const {
     constexpr std::uint64_t many = 100'000;
     return samples_.back().second.instructions < many ? samples_.back() : samples_.front();
 }
 
-/// What an item does may grow with their number. A group that is a guess becomes smaller, too.
+/// Launches samples with few work-items, as the work of each may grow with their number. Makes a guessed group smaller,
+/// too.
 bool KernelGuess::run_samples_of_few_items() {
     static const std::vector<std::int64_t> small[] = {{8}, {4, 4}, {2, 2, 2}};
     if (!trouble_.empty()) return false;
@@ -325,7 +330,7 @@ bool KernelGuess::run_samples_patiently() {
 bool KernelGuess::measure_lengths() {
     if (!run_samples()) {
         if (!trouble_.empty()) return false;
-        short_loops_ = true;  // beside whole groups, loops as long as a group are too long
+        short_loops_ = true;  // with whole groups, loops as long as a group take too long
         if (!run_samples() && !run_samples_patiently() && !run_samples_of_few_items()) return false;
     }
     const bool inside = step_inside();
@@ -338,11 +343,11 @@ bool KernelGuess::measure_lengths() {
     set_rows();
     find_indices();
     ask_for_counts();
-    // Long launches leave time for few others: what they do not tell, the text may.
+    // If launches take long, there is time for few. The text may then tell about the open arguments.
     return check() && !(patient_ && !open_.empty());
 }
 
-/// Without a simulator: each item has an element.
+/// Without a simulator, each buffer has one element per work-item.
 void KernelGuess::set_lengths_by_text() {
     samples_.clear();
     seen_.assign(parameters_.size(), {});
@@ -360,7 +365,7 @@ void KernelGuess::set_lengths_by_text() {
         const auto use = text_.use(said_.signature.name, p.name);
         seen_[i].read = use.read, seen_[i].written = use.written && !p.is_const, seen_[i].atomic = use.atomic;
         seen_[i].read_first = use.read && use.written;
-        // Whole numbers may choose what is read elsewhere, which a text alone does not tell; those of a byte go nowhere
+        // Integers may be indices into other buffers, which the text alone does not tell. Those of a byte do not reach
         // far.
         const bool may_choose =
             p.type.is_integer() && p.type.lane_bytes > 1 && use.read && !use.written && !is_given(p);

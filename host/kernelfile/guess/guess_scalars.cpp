@@ -1,4 +1,4 @@
-// Scalars: by their names, and by how many items do something while each of them is small.
+// Scalars, from their names and from the number of work-items that do something while a scalar is small.
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -14,9 +14,9 @@ using model::Parameter;
 
 namespace {
 
-/// In the order in which they decide: a "filter width" is no width, and an "iteration count" no count.
+/// The first rule that fits decides: a "filter width" is no width, and an "iteration count" is no count.
 struct NameRule {
-    std::string_view words;  ///< with blanks around each
+    std::string_view words;  ///< with blanks around each word
     ScalarName is;
 };
 
@@ -46,7 +46,7 @@ constexpr NameRule name_rules[] = {
      {Meaning::size}},
 };
 
-/// "maxIter_2" as max, iter: where letters change their case, and without digits.
+/// The words of a name, split at changes of case and at other characters than letters: max, iter for "maxIter_2".
 std::vector<std::string> words_of_name(const std::string& name) {
     std::vector<std::string> out(1);
     bool lower_before = false;
@@ -79,7 +79,7 @@ void KernelGuess::add_scalar(const Parameter& p, const model::ElementType& type,
     scalars_.push_back(std::move(out));
 }
 
-/// Of a vector its lanes, of a struct its fields; of what has other parts nothing, so that it is asked for.
+/// Adds the lanes of a vector, or the fields of a struct. Adds nothing for other types, so that the user is asked.
 void KernelGuess::add_parts(const Parameter& p) {
     if (!p.type.is_opaque()) {
         for (std::size_t lane = 0; lane < (p.type.is_floating() ? 1 : p.type.lanes); ++lane)
@@ -91,7 +91,7 @@ void KernelGuess::add_parts(const Parameter& p) {
     for (const auto& field : fields) add_scalar(p, field.type, field.name);
 }
 
-/// A k without an m is no side of a matrix: it counts the steps of a loop of the host.
+/// A `k` without an `m` is no side of a matrix. It counts the steps of a loop in the host's code.
 void KernelGuess::name_steps() {
     const auto is_called = [&](const char* word) {
         return std::ranges::any_of(
@@ -110,7 +110,7 @@ void KernelGuess::list_scalars() {
             add_parts(p);
             continue;
         }
-        // A number that was given for a size is a size all the same: small launches take small ones.
+        // A number given for a size becomes an axis, so that small launches can use smaller sizes.
         const auto& spec = said_.given.at(p.name);
         const bool known_axis = std::ranges::find(axes_, p.name, &SizeAxis::name) != axes_.end();
         if (!p.type.is_integer() || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
@@ -126,7 +126,7 @@ bool KernelGuess::is_name_taken(const std::string& name) const {
     return std::ranges::any_of(parameters_, [&](const auto& p) { return p.name == name; });
 }
 
-/// The axis of that name, which may be the user's.
+/// Adds the axis of that name, unless the guess or the user has it already. Returns the name.
 std::string KernelGuess::axis_named(const std::string& name) {
     if (std::ranges::find(axes_, name, &SizeAxis::name) == axes_.end()) axes_.push_back({name, name});
     return name;
@@ -196,7 +196,7 @@ void KernelGuess::set_global(unsigned d, const std::string& items, bool bounded)
     global_[d] = bounded && group > 1 ? "ceil(" + items + "/" + size + ")*" + size : items;
 }
 
-/// No scalar was seen to end the dimension: one that is named like its size, else an axis of its own.
+/// No scalar was seen to limit the dimension. Uses a scalar that is named like its size, else a new axis.
 void KernelGuess::set_unbounded(unsigned d) {
     const auto take = [&](auto matches) {
         for (auto& scalar : scalars_) {
@@ -210,7 +210,7 @@ void KernelGuess::set_unbounded(unsigned d) {
         return false;
     };
     if (take([&](const auto& s) { return s.name.dimension == static_cast<int>(d); })) return;
-    // Of several dimensions, what is called n, or m, n and k, is the side of a square.
+    // With several dimensions, a scalar called n (or m, n, k) is the side of a square.
     if (dims_ > 1) {
         for (const auto& scalar : scalars_)
             if (scalar.is_size() && scalar.name.dimension < 0 && scalar.value == scalar.word)
@@ -228,7 +228,7 @@ void KernelGuess::set_sizes() {
     global_.assign(dims_, "");
     for (unsigned d = 0; d < dims_; ++d) {
         if (!said_.global.empty()) {
-            // A number that was given for a size stays; small launches take small ones.
+            // The result keeps a number that was given for a size. Small launches use smaller sizes.
             const auto value = parse_integer(said_.global[d]);
             if (value) axes_.push_back({"cllab_global_" + std::to_string(d), said_.global[d], false, *value});
             global_[d] = value ? axes_.back().name : said_.global[d];
@@ -261,7 +261,7 @@ void KernelGuess::set_sizes() {
     set_other_scalars();
 }
 
-/// Those that end no dimension.
+/// Sets the scalars that limit no dimension.
 void KernelGuess::set_other_scalars() {
     constexpr std::size_t most_axes = 3;
     const auto width = [&](int dimension) -> std::string {
@@ -288,7 +288,7 @@ void KernelGuess::set_other_scalars() {
                 break;
             }
             case Meaning::stride:
-                // From one item to the next of a single dimension it is 1.
+                // With one dimension, the stride from one work-item to the next is 1.
                 if (dims_ > 1 || axes_.size() > 1) scalar.value = width(0);
                 break;
             case Meaning::group:
@@ -303,7 +303,7 @@ void KernelGuess::set_other_scalars() {
 ScalarName scalar_name(const std::string& name) {
     const auto words = words_of_name(name);
     const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
-    // The steps of a filter.
+    // These are the steps of a filter.
     if ((has("stride") || has("strides")) && (has("h") || has("w") || has("shape"))) return {Meaning::value};
     for (const auto& [rule, is] : name_rules)
         if (std::ranges::any_of(words, [&](const auto& word) { return rule.find(" " + word + " ") != rule.npos; }))

@@ -1,5 +1,5 @@
-// The guess of one kernel while it is made: its state, which the steps of guess.cpp, guess_scalars.cpp,
-// guess_lengths.cpp and guess_data.cpp fill in, in that order.
+// The state of one kernel's guess. Its steps are in guess.cpp, guess_scalars.cpp, guess_lengths.cpp and guess_data.cpp.
+// KernelGuess::made() calls them in order.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace cllab::kernelfile {
 
-// What a scalar argument most likely is, by its name.
+// The most likely meaning of a scalar argument, from its name.
 struct ScalarName {
     enum class Meaning {
         size,    ///< of the data, or of the launch
         stride,  ///< elements from one row to the next
         group,   ///< items of a work-group
-        value,   ///< one that does not grow with the data: an offset, a radius, a number of iterations
+        value,   ///< does not grow with the data: an offset, a radius, an iteration count
         unknown,
     };
     Meaning meaning = Meaning::unknown;
     int dimension = -1;      ///< of a size: 0 width, 1 height, 2 depth; -1: any
-    std::int64_t value = 1;  ///< where it is no size
+    std::int64_t value = 1;  ///< for meanings other than `size`
 };
 
 ScalarName scalar_name(const std::string& name);
@@ -34,24 +34,24 @@ public:
     GuessedKernel made();
 
 private:
-    /// A scalar argument, or a part of one that is a vector or a struct.
+    /// A scalar argument, or one part of a vector or a struct.
     struct Scalar {
         const model::Parameter* of = nullptr;
         model::ElementType type;
         ScalarName name;
-        std::string word;   ///< its own name
+        std::string word;   ///< its name, or that of the part
         std::string value;  ///< a number, or an expression of axes
         bool is_size() const { return name.meaning == ScalarName::Meaning::size; }
         bool is_part() const { return of->type.is_opaque() || of->type.lanes > 1; }
         bool is_open() const { return value == std::to_string(name.value); }
     };
     struct SizeAxis {
-        std::string name, shown;  ///< shown: what stands for it in the end
+        std::string name, shown;  ///< shown: its text in the result
         bool is_new = true;
-        std::int64_t value = 0;  ///< in the end
-        std::int64_t small = 1;  ///< in the next launch
+        std::int64_t value = 0;  ///< in the result
+        std::int64_t small = 1;  ///< in the next small launch
     };
-    /// That of one dimension: items from `scalars` (or their product), divided, on do nothing.
+    /// The bound of one dimension. Work-items do nothing from the value of `scalars` (or their product) / `divisor` on.
     struct Bounding {
         std::vector<std::size_t> scalars;
         std::int64_t divisor = 1;
@@ -81,13 +81,13 @@ private:
     void choose_group();
     struct GroupSeen {
         bool runs = false, overruns = false;
-        std::int64_t bytes = 0, room = 0;  ///< of local memory: those that are touched, all
+        std::int64_t bytes = 0, room = 0;  ///< of local memory: touched, total
     };
     GroupSeen try_group(const std::vector<std::int64_t>& group);
     bool asks(std::initializer_list<const char*> functions) const;
 
     // guess_lengths.cpp
-    using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< the axes, and what was seen
+    using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< sizes of the axes, and what was seen
     bool measure_lengths();
     bool run_samples();
     bool run_samples_of_few_items();
@@ -111,7 +111,7 @@ private:
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
     void ask_for_counts();
-    /// `is_start`: elements behind the one that it says are touched too.
+    /// `is_start`: an index is the start of a range, so elements after it are touched too.
     void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start);
     const Sample& telling_sample() const;
     std::string all_items() const;
@@ -150,21 +150,21 @@ private:
     std::vector<std::int64_t> local_;
     bool local_is_given_ = false;
     std::vector<std::string> global_;
-    std::int64_t inset_ = 0;  ///< items at each border that are not launched
+    std::int64_t inset_ = 0;  ///< work-items at each border that are not launched
     std::array<Bounding, 3> bounds_;
     std::map<std::string, std::string> fill_;  ///< data in small launches, by buffer
     std::vector<Sample> samples_;
-    bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
-    bool few_items_ = false;                             ///< the sizes of the launch are small in samples, too
-    bool patient_ = false;                               ///< whole groups take long, and nothing makes them smaller
+    bool short_loops_ = false;                           ///< samples use few steps of axes that are no launch size
+    bool few_items_ = false;                             ///< samples use small sizes of the launch, too
+    bool patient_ = false;                               ///< samples get more time, as whole groups take long
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer; "w,h" of an image
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
     std::set<std::string> open_;                         ///< arguments that must be asked for
-    std::set<std::string> counted_;   ///< buffers of integers that, where they are not all zero, make items do more
-    std::set<std::string> between_;   ///< buffers that items touch then only
-    std::set<std::string> appended_;  ///< buffers of which the launch itself chooses the elements
-    std::string rows_;                ///< how many rows `counted_` has the starts of
+    std::set<std::string> counted_;                      ///< integer buffers that hold the starts of ranges
+    std::set<std::string> between_;                      ///< buffers touched only if those are not all zero
+    std::set<std::string> appended_;                     ///< buffers whose elements a counter of the launch selects
+    std::string rows_;                                   ///< the number of rows whose starts `counted_` holds
 };
 
 }  // namespace cllab::kernelfile

@@ -1,5 +1,5 @@
-// Results that come out in any order, as where an atomic counter picks the slot: rows are sorted before they are held
-// against others.
+// Results in any order, for example where an atomic counter selects the slot. Their rows are sorted before they are
+// compared.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 using model::Bytes;
 using model::ElementType;
 
-/// One array of a buffer: element i of each belongs to row i.
+/// One array of a buffer. Element i of each array belongs to row i.
 struct Column {
     const ElementType* type;
     std::byte* data;
@@ -21,7 +21,7 @@ struct Column {
     std::byte* at(std::size_t row) const { return data + row * type->bytes; }
 };
 
-/// Integers that are in the order of the lanes, whatever those are; NaNs stand behind all else.
+/// An integer that sorts lanes of the type by value. NaNs are beyond all numbers on the side of their sign.
 std::uint64_t rank(const std::byte* lane, const ElementType& type) {
     const auto bits = unsigned_lane(lane, type.lane_bytes);
     const auto sign = std::uint64_t{1} << (8 * type.lane_bytes - 1);

@@ -1,4 +1,4 @@
-// Where results differ, and by how much, in words: data.hpp.
+// Differences between results, as sentences: see data.hpp.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,7 +32,7 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
         return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
-/// What is said first of the fields of structs, each as an array of its own.
+/// The first difference between arrays of structs. Compares each field as a separate array.
 std::optional<std::string> first_field(const std::string& name, std::span<const std::byte> found,
                                        std::span<const std::byte> expected, const ElementType& type,
                                        model::Errors& errors, const std::string& whose, bool all_errors) {
@@ -43,7 +43,7 @@ std::optional<std::string> first_field(const std::string& name, std::span<const 
             std::memcpy(out.data() + i * width, all.data() + i * type.bytes + member.begin, width);
         return out;
     };
-    // A tolerance is for rounding: whole numbers beside floating-point ones are exact.
+    // The tolerance is for rounding. In a struct with floating-point fields, all other fields must be equal.
     model::Errors exact{model::Tolerance{}};
     for (const auto& member : type.members)
         if (auto wrong =
@@ -53,20 +53,20 @@ std::optional<std::string> first_field(const std::string& name, std::span<const 
     return std::nullopt;
 }
 
-/// "dst[3]"; of a field 'p.x' it is "p[3].x".
+/// "dst[3]" for element 3 of `dst`, "p[3].x" for that of the field `p.x`.
 std::string element_text(const std::string& name, std::size_t number) {
     const auto dot = std::min(name.find('.'), name.size());
     return name.substr(0, dot) + "[" + std::to_string(number) + "]" + name.substr(dot);
 }
 
-/// Of a 3-vector the fourth lane is padding.
+/// Whether a lane is the fourth of a 3-vector, which is padding.
 bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
 
-/// The first lane that is not near enough, if any; `errors` gets what it and the ones before it are off by.
+/// The first lane that is not near enough, if any. Adds the errors of the lanes up to it to `errors`.
 template <typename T>
 std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, std::span<const std::byte> expected,
                                             const ElementType& type, model::Errors& errors) {
-    constexpr std::size_t at_once = 1024;  // of which most results are equal
+    constexpr std::size_t at_once = 1024;  // lanes compared as bytes first: most are equal
     std::map<std::size_t, std::pair<std::optional<std::size_t>, model::Errors>> pieces;
     std::mutex adding;
     in_parallel(found.size() / sizeof(T), parallel_piece, [&](std::size_t begin, std::size_t end) {
@@ -89,15 +89,15 @@ std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, st
     return std::nullopt;
 }
 
-/// Differences of this part of the results are as rounding makes them.
+/// Errors below this share of the results may come from rounding.
 constexpr double rounding_part = 1e-3;
 
 /// How far floating-point results are apart.
 struct Spread {
     model::Errors errors{model::Tolerance{}};
-    double scale = 0;  ///< the median size of what is expected: elements that nobody wrote may hold anything
+    double scale = 0;  ///< median of the expected sizes, as unwritten elements may hold anything
     bool finite = true;
-    bool zero_expected = false;  ///< where they differ: no relative tolerance takes that
+    bool zero_expected = false;  ///< where they differ: no relative tolerance allows that
 
     bool is_relative() const { return !zero_expected && errors.relative() < rounding_part; }
     bool is_rounding() const { return finite && (is_relative() || errors.absolute() < rounding_part * scale); }
@@ -123,7 +123,8 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
     return out;
 }
 
-/// The tolerance that takes them is named where rounding may be the cause: it would hide anything else.
+/// The largest errors. Names a tolerance that allows them only if rounding may be the cause: it would hide other
+/// errors.
 std::string words_of(const Spread& spread) {
     if (!spread.finite) return "no tolerance takes what is not a number on one side only";
     const double relative = spread.errors.relative(), absolute = spread.errors.absolute();
@@ -131,7 +132,7 @@ std::string words_of(const Spread& spread) {
                         (relative > 0 ? " and " + format_significant(relative, 2) + " relative" : "") +
                         (spread.zero_expected ? ", some where 0 is expected" : "");
     if (!spread.is_rounding()) return errors;
-    // Rounded up, so that what is proposed does.
+    // Rounded up, so that the named tolerance is enough.
     return errors + ", which 'tolerance " + (spread.is_relative() ? "relative=" : "absolute=") +
            format_significant((spread.is_relative() ? relative : absolute) * 1.06, 2) + "' takes";
 }

@@ -18,8 +18,8 @@
 namespace cllab::kernelfile {
 namespace {
 
-/// What the result may be off by. Beside floating-point results a tolerance is about rounding: of whole numbers it
-/// takes what is a whole number itself.
+/// The tolerance of one result. If some results are floating-point, the tolerance is for rounding. Integer results then
+/// get its absolute part only, rounded down to a whole number.
 model::Tolerance tolerance_of(const Ledger::Question& q, const Result& result) {
     const bool rounds = std::ranges::any_of(q.results, [](const auto& other) { return has_floats(other.type); });
     if (!rounds || result.is_rounded || !result.type.is_integer()) return q.tolerance;
@@ -28,7 +28,7 @@ model::Tolerance tolerance_of(const Ledger::Question& q, const Result& result) {
 
 constexpr const char* command_has = "the reference command has";
 
-/// The same question and what was written, with those rows in ascending order that may come out in any.
+/// The question and the results, with rows in ascending order if they may come in any.
 struct SortedRows {
     Ledger::Question question;
     model::Buffers buffers;
@@ -60,7 +60,7 @@ struct SortedRows {
 
 }  // namespace
 
-/// Whether any result is not what it was before; `seen` keeps which ones.
+/// Whether the kernel changed any result. Records in `seen` which ones.
 bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, Seen& seen) {
     bool written = false;
     std::vector<std::uint64_t> all;
@@ -85,7 +85,7 @@ bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, 
 }
 
 std::optional<std::string> Ledger::check(const Question& q, const model::Buffers& buffers) {
-    // Comparisons follow each other: what earlier ones left is not asked for again.
+    // Comparisons run one after the other, so the results of the oldest are dropped.
     if (!answers_.count(q.comparison)) {
         constexpr std::size_t kept = 64;
         recent_.push_back(q.comparison);
@@ -98,11 +98,11 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     if (q.answer && !q.answer->trouble.empty()) throw Error(Blame::result, q.answer->trouble);
     auto& seen = seen_[{q.comparison, q.variant, q.point}];
     seen.given = q.given;
-    // Data may be right as it was given; poison is nobody's result.
+    // Given data may be right unchanged. Poison never is.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
         return result.given && (result.may_stay || result.expected || !witnesses(q, result, buffers).empty());
     });
-    // What is its own inverse is back where it was after two operations.
+    // An operation that is its own inverse restores the data when it runs twice.
     const bool undone = q.accumulates && buffers.operations > 1 && !seen.changed.empty();
     if (!writes_something(q, buffers, seen) && !undone) {
         if (may_stay) {
@@ -120,7 +120,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     return judge(sorted.question, sorted.buffers);
 }
 
-/// The first thing that is wrong in what was written.
+/// The first error in the results, if any.
 std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers& buffers) {
     auto& seen = seen_[{q.comparison, q.variant, q.point}];
     model::Errors unreported(q.tolerance);
@@ -163,7 +163,8 @@ std::vector<Ledger::Witness> Ledger::witnesses(const Question& q, const Result& 
     std::vector<Witness> out;
     const bool first = !q.accumulates || buffers.operations == 1;
     if (result.expected && first) out.push_back({*result.expected, "expected"});
-    // A reference with buffers of its own for what comes out leaves what one operation of a kernel in place does.
+    // The reference may have separate buffers for its results. It then matches one operation of a kernel that works in
+    // place.
     if (buffers.expected && (first || q.reference_accumulates))
         if (const auto found = buffers.expected->find(result.name); found != buffers.expected->end())
             out.push_back({found->second, "the reference '" + q.reference + "' has"});
@@ -178,7 +179,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     const Member self{q.variant, q.point, q.alike, q.text};
     auto& answers = answers_[q.comparison][{q.seed, q.accumulates ? buffers.operations : 1}];
     const auto difference = [&](const SharedResult& answer, const std::string& whose) -> std::optional<std::string> {
-        model::Errors all(q.tolerance);  // what is another's is no error of this one
+        model::Errors all(q.tolerance);  // merged below only if all results are near enough
         for (const auto& result : unproved) {
             model::Errors found(tolerance_of(q, result));
             const auto other = answer.contents.find(result.name);
@@ -212,12 +213,12 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         }
         auto& own = seen_[{q.comparison, q.variant, q.point}];
         if (earlier_text) {
-            // Each text is right for itself.
+            // Versions of a file may differ: each is right for itself.
             own.other_results = "of " + q.text + " " + *wrong;
         } else {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[{q.comparison, member.variant, member.point}].disputed_by = q.variant;
-            // The first build options of a kernel are the reference of its others.
+            // The first point of a variant, for example its first build options, is the reference of its other points.
             if (other.variant == q.variant) return *wrong + "; a line 'reference NAME' says which one is right";
             own.disputed_by = other.variant;
             own.dispute = *wrong;
@@ -258,7 +259,7 @@ std::pair<std::set<Ledger::Member>, std::set<Ledger::Member>> Ledger::company(co
     const auto answers = answers_.find(q.comparison);
     if (answers == answers_.end()) return {};
     for (const auto& [launched, all] : answers->second) {
-        if (launched.second != 1) continue;  // later ones are asked when not all have done as many
+        if (launched.second != 1) continue;  // not all cells run as many operations
         const auto own = std::ranges::find_if(all, [&](const auto& a) { return a.by.count(self) != 0; });
         if (own == all.end()) continue;
         for (const auto& answer : all)
@@ -278,7 +279,7 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     std::vector<std::string> out;
     for (const auto& result : q.results)
         if (result.expected) out = {result.by};
-    // A reference of the same code says the same whatever it does.
+    // A reference with the same machine code proves nothing.
     const auto* reference = seen_of_member(q, {q.reference, q.point, {}, {}});
     const bool same_code = q.reference_is_copy || (reference && !seen.code.empty() && reference->code == seen.code);
     if (!q.reference.empty() && q.reference != q.variant && !same_code)
@@ -289,7 +290,7 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     return out;
 }
 
-/// Results that are the same for two random inputs stay so when elements of the input change places.
+/// Results that are the same for two random inputs also stay the same under a permutation of the input.
 bool Ledger::is_empty(const Question& q, const Seen& seen, const Relation& relation) {
     const bool ignores_input =
         q.random_inputs && seen.hashes.size() > 1 &&
@@ -316,11 +317,11 @@ std::vector<std::string> Ledger::open_results(const Question& q, const Seen& see
     return out;
 }
 
-/// Of a cell that nothing proves: kernels that leave something else of the same data.
+/// For an unverified cell: reports kernels that give other results for the same data.
 void Ledger::say_others(const Question& q, const std::set<Member>& others, model::Proof& to) const {
     for (const auto& other : others) {
         const auto* seen = seen_of_member(q, other);
-        // Other data makes other results.
+        // Different data gives different results.
         const bool same_data = seen && std::ranges::all_of(q.given, [&](const auto& one) {
                                    const auto theirs = seen->given.find(one.first);
                                    return theirs == seen->given.end() || theirs->second == one.second;
@@ -349,12 +350,12 @@ model::Proof Ledger::proof(const Question& q) const {
         out.warnings.push_back(model::warning(code, sentence));
     };
     auto [agreeing, others] = company(q);
-    // A kernel that is known to be wrong says nothing of others.
+    // A kernel that is known to be wrong is no evidence about others.
     std::erase_if(others, [&](const Member& member) {
         const auto* theirs = seen_of_member(q, member);
         return theirs && theirs->wrong;
     });
-    std::set<std::string> variants, codes;  // code: the variant itself where nobody knows it
+    std::set<std::string> variants, codes;  // codes: the variant's name if its code is unknown
     for (const auto& member : agreeing) {
         const auto* const theirs = seen_of_member(q, member);
         variants.insert(member.variant);
@@ -365,7 +366,7 @@ model::Proof Ledger::proof(const Question& q) const {
     const bool proved = !rungs.empty(), agreed = (!proved || !open.empty()) && codes.size() > 1;
     const bool disputed = !proved && !seen.disputed_by.empty() && !others.empty();
     if (disputed && others.size() >= codes.size()) {
-        // Nobody says which one is right.
+        // Nothing tells which one is right.
         out.disagrees = (seen.dispute.empty() ? "'" + seen.disputed_by + "' has other results" : seen.dispute) +
                         "; a line 'reference NAME' says which one is right";
         return out;
@@ -417,7 +418,7 @@ namespace {
 
 using model::ElementType;
 
-/// As numpy calls them, in the order of the enumeration: what is no number there is bits.
+/// NumPy's names of the kinds, in the order of ElementType::Kind. Kinds that NumPy does not have are unsigned integers.
 constexpr std::array kind_names{"int", "uint", "float", "uint", "uint", "uint"};
 const char* kind_name(const ElementType& type) { return name_in(kind_names, type.kind); }
 
@@ -450,7 +451,7 @@ std::string key_of(const std::vector<ArgumentArray>& arguments) {
 std::string npy_header(const ArgumentArray& argument) {
     auto text = concat("{'descr': '", descr_of(argument.element),
                        "', 'fortran_order': False, 'shape': ", shape_text(argument.shape), ", }");
-    constexpr std::size_t before = 10, align = 64;  // the header's end is where the data begins, aligned
+    constexpr std::size_t before = 10, align = 64;  // the data after the header begins at a multiple of 64
     text.resize((before + text.size() + 1 + align - 1) / align * align - before - 1, ' ');
     text += '\n';
     return concat(std::string("\x93NUMPY\x01\x00", 8), static_cast<char>(text.size() & 0xff),

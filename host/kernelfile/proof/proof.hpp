@@ -1,5 +1,5 @@
-// What a user's kernel is held against, from the surest to the least: an expected file, a reference kernel, a command
-// of the user's, the other variants, another device, relations, and only itself.
+// The checks of a user's kernel, strongest first: an expected file, a reference kernel, a reference command, the other
+// variants, another device, relations. Without any of them, only that results repeat.
 #pragma once
 
 #include <deque>
@@ -20,87 +20,86 @@
 
 namespace cllab::kernelfile {
 
-// What others than the lab's own checks say of a kernel's results before it runs: a command of the user's, and another
-// device.
-/// An argument as others than the kernel are given it: an array of NumPy's.
+// Results from outside, obtained before the kernel runs: from a reference command and from another device.
+/// An argument as a NumPy array, for a command or another device.
 struct ArgumentArray {
     std::string name;
     model::ElementType element;
     std::vector<std::size_t> shape;  ///< lanes of a vector, and bytes of a struct, are the last dimension
-    model::SharedBytes data{};       ///< nothing: it only comes out
+    model::SharedBytes data{};       ///< null: it only comes out
     bool comes_out = false;
 };
 
-/// What a command said of one set of inputs.
+/// The results of the reference command for one set of inputs.
 struct Answer {
     std::map<std::string, model::Bytes, std::less<>> contents{};  ///< by result
-    std::string trouble{};                                        ///< why there is none, in a sentence
-    std::string remark{};                                         ///< on it, for whoever leaves something else
+    std::string trouble{};                                        ///< why there are no results, as a sentence
+    std::string remark{};                                         ///< appended to the message if results differ from it
 };
 
-/// What another device left of the same data.
+/// The comparison with another device's results for the same data.
 struct Agreement {
     enum class Kind { agrees, differs, unknown };
     Kind kind = Kind::unknown;
-    std::string device{};    ///< agrees: which one, and at which point: "Oclgrind at n=1024"
-    std::string sentence{};  ///< how they differ, or why nothing is known; agrees: what else was seen, or nothing
+    std::string device{};    ///< agrees: device and point, "Oclgrind at n=1024"
+    std::string sentence{};  ///< differs: how; unknown: why; agrees: another remark, or empty
 };
 
 struct Answers {
-    std::map<std::string, Answer> by_command{};    ///< by key_of() what went in
+    std::map<std::string, Answer> by_command{};    ///< by key_of() of the inputs
     std::map<std::string, Agreement> by_device{};  ///< by CellArguments::agreement_key
 };
 
-/// By all that goes in, and by the shapes of what comes out.
+/// A hash of all inputs, and of the shapes of the outputs.
 std::string key_of(const std::vector<ArgumentArray>& arguments);
 
-/// What stands before the data in a file of NumPy's.
+/// The header of a .npy file with the argument.
 std::string npy_header(const ArgumentArray& argument);
 
-/// The result `like` as the .npy file `path` holds it. Throws Error(usage), beginning with `whose`, for a file that is
-/// damaged, and for another type or number of elements.
+/// The data of the result `like` from the .npy file `path`. Throws Error(usage) if the file is damaged, or has another
+/// type or number of elements. The message begins with `whose`.
 model::Bytes read_result(const std::filesystem::path& path, const ArgumentArray& like, const std::string& whose);
 
-/// A buffer or image that a kernel leaves behind.
+/// A buffer or image that a kernel may write.
 struct Result {
     std::string name;
-    model::ElementType type;        ///< of its elements, in lanes
-    model::SharedBytes given{};     ///< what it holds before, where that is no poison
-    model::SharedBytes expected{};  ///< by a line `expect`, after one operation
-    std::string by{};               ///< that: "file gold.npy"
-    bool may_stay = false;          ///< by a line `may leave`: what is given may be right as it is
-    bool is_guessed = false;        ///< may_stay is so because what is given was guessed
-    bool is_rounded = false;        ///< an image whose whole numbers stand for fractions
+    model::ElementType type;        ///< of its elements
+    model::SharedBytes given{};     ///< contents before the launch; null: poison
+    model::SharedBytes expected{};  ///< from a line `expect`, after one operation
+    std::string by{};               ///< source of `expected`: "file gold.npy"
+    bool may_stay = false;          ///< by a line `may leave`: unchanged data may be right
+    bool is_guessed = false;        ///< may_stay because the data was guessed
+    bool is_rounded = false;        ///< an image of a normalised format
 };
 
-/// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.
+/// The results of all cells of an experiment in this process so far, by comparison.
 class Ledger {
 public:
     struct Question {
-        std::string comparison;  ///< equal for cells whose results may be held against each other
-        std::string alike;       ///< of one comparison, those with the same text here must leave the same
+        std::string comparison;  ///< equal for cells whose results can be compared
+        std::string alike;       ///< equal for cells of a comparison that must give the same results
         std::string variant, point;
         std::vector<Result> results;
         Tolerance tolerance;
         std::uint64_t seed = 0;
         bool accumulates = false, random_inputs = false, is_reference = false;
         std::string reference{};               ///< name of the reference variant; empty: none
-        bool reference_is_copy = false;        ///< it has the same text, and is in another file
-        bool reference_accumulates = false;    ///< else it leaves the same after any number of operations
-        std::string text{};                    ///< path of its text: another one of the same variant is an earlier one
+        bool reference_is_copy = false;        ///< the reference has the same text and options
+        bool reference_accumulates = false;    ///< else its results do not depend on the number of operations
+        std::string text{};                    ///< path of its text; versions of a file differ in it
         std::optional<Answer> answer{};        ///< of the reference command, after one operation
         std::optional<Agreement> agreement{};  ///< with another device
         std::vector<Relation> relations{};
-        std::vector<RelationLine> any_order{};       ///< of results; other kinds are left out
-        std::set<std::string> differs{};             ///< variants that may leave something else, by a line `differ`
-        std::map<std::string, std::string> given{};  ///< what goes in, as it is written, by argument
+        std::vector<RelationLine> any_order{};       ///< of results; all of this kind
+        std::set<std::string> differs{};             ///< variants whose results may differ, by a line `differ`
+        std::map<std::string, std::string> given{};  ///< Bound::given()
     };
-    /// Model's check: the first thing that is wrong.
+    /// Checks the results of a cell. Returns the first error, if any.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
     model::Proof proof(const Question& question) const;
-    /// What the cell's code is. Kernels with the same code agree whatever they do.
+    /// Records the fingerprint of the cell's machine code. The agreement of kernels with equal code proves nothing.
     void know_code(const Question& question, const std::string& fingerprint);
-    /// False when the cell has been checked and left all data that it was given as it was.
+    /// False if the cell was checked and changed no data that it was given.
     bool changes_given_data(const Question& question) const;
 
 private:
@@ -109,7 +108,7 @@ private:
         std::string variant, point, alike, text;
         auto operator<=>(const Member&) const = default;
     };
-    /// What some leave of the same data, and all who do.
+    /// One result for some data, and all cells that gave it.
     struct SharedResult {
         Contents contents;
         Member first;
@@ -119,17 +118,17 @@ private:
     struct Seen {
         std::set<std::uint64_t> seeds;
         std::map<std::uint64_t, std::vector<std::uint64_t>> hashes;  ///< of each result after one operation, by seed
-        std::set<std::string> untouched, partly;                     ///< results that hold poison, whole or in part
-        std::set<std::string> changed;                               ///< results that are no more what was given
-        std::set<std::string> unproved;            ///< of which no file, kernel or command says what is right
-        std::set<std::string> empty_relations;     ///< texts of those that tells_nothing() is true of
+        std::set<std::string> untouched, partly;                     ///< results with poison, in whole or in part
+        std::set<std::string> changed;                               ///< results that differ from the given data
+        std::set<std::string> unproved;            ///< results without a file, kernel or command to compare with
+        std::set<std::string> empty_relations;     ///< texts of relations with tells_nothing()
         std::map<std::string, std::string> given;  ///< Question::given
-        std::string disputed_by, dispute, code;    ///< dispute: what differs, where this one came second
+        std::string disputed_by, dispute, code;    ///< dispute: what differs, if this cell ran later
         bool wrong = false;                        ///< in one of its checks
-        std::string other_results;  ///< how those of two texts differ
+        std::string other_results;  ///< how results of two texts differ
     };
 
-    /// What says that a result is this, from the surest: nothing where no file, kernel or command does.
+    /// Expected data of a result, from a file, a kernel or a command.
     struct Witness {
         std::span<const std::byte> expected;
         std::string whose;
@@ -141,13 +140,13 @@ private:
     std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
                                                    const model::Buffers& buffers, model::Errors& errors);
     const Seen* seen_of(const Question& question) const;
-    /// Who gave this cell's answers whenever it was asked, itself among them; and who gave others.
+    /// The cells that always gave this cell's results, with the cell itself; and the cells that gave other results.
     std::pair<std::set<Member>, std::set<Member>> company(const Question& question) const;
-    /// What says that its results are right, from the surest.
+    /// The names of what proves its results, strongest first.
     std::vector<std::string> proved_by(const Question& question, const Seen& seen) const;
-    /// A relation that holds whatever the kernel does: of results that are all 0, or that do not depend on the input.
+    /// Whether the relation proves nothing: all results are 0, or they do not depend on the input.
     static bool is_empty(const Question& question, const Seen& seen, const Relation& relation);
-    /// Results that none of that is about.
+    /// The results that nothing proves.
     static std::vector<std::string> open_results(const Question& question, const Seen& seen);
     const Seen* seen_of_member(const Question& question, const Member& member) const;
     void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;

@@ -29,7 +29,7 @@ std::vector<std::string> words_of(const std::string& text) {
     return {std::istream_iterator<std::string>(words), {}};
 }
 
-/// The data of an argument that goes in; nothing where none does.
+/// The data of an argument that goes in; null for other arguments.
 model::SharedBytes given(const model::Setup& setup, const std::string& name) {
     for (const auto& argument : setup.args) {
         if (const auto* input = std::get_if<model::Input>(&argument); input && input->name == name) return input->data;
@@ -38,7 +38,7 @@ model::SharedBytes given(const model::Setup& setup, const std::string& name) {
     return {};
 }
 
-/// The same elements in another order, which is that of every buffer of as many.
+/// The same elements in another order. Buffers of the same length get the same order.
 model::SharedBytes permuted(const model::SharedBytes& data, const ElementType& type) {
     return {data.size(), [data, type] {
                 const auto count = data.size() / type.bytes;
@@ -50,7 +50,7 @@ model::SharedBytes permuted(const model::SharedBytes& data, const ElementType& t
             }};
 }
 
-/// Whole numbers so small that floating-point sums of many are exact: a, b and 2a + b.
+/// Integers a and b, so small that floating-point sums of many are exact.
 struct Terms {
     std::vector<std::int64_t> a, b;
 
@@ -72,7 +72,7 @@ model::SharedBytes numbers(const ElementType& type, std::size_t size,
     return std::make_shared<const Bytes>(std::move(out));
 }
 
-/// The steps of an operation whose own arguments have `suffix` behind their names.
+/// The steps of an operation, with `suffix` appended to the names in `own`.
 std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::string>& own,
                                  const std::string& suffix) {
     const auto named = [&](std::string& name) {
@@ -89,7 +89,8 @@ std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::
     return out;
 }
 
-/// One more operation: what is `replaced` goes in, and what comes out has `suffix` behind its name.
+/// Adds one more operation, with the data in `replaced` as inputs. Appends `suffix` to the names of these inputs and of
+/// the results. `from_zero`: outputs begin with zeros.
 void add_operation(model::Setup& to, const model::Setup& setup, const std::string& suffix,
                    const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
     std::set<std::string> shared, renamed_here;
@@ -134,7 +135,7 @@ struct Sum {
     long double value = 0, rounding = 0;
 };
 
-/// Sums of whole numbers of up to 32 bits are exact, those of floating-point numbers nearly so.
+/// The sum of all lanes: exact for integers of up to 32 bits, else with an error of at most `rounding`.
 Sum sum_of(std::span<const std::byte> data, const ElementType& type) {
     Sum out;
     long double size = 0;
@@ -173,7 +174,7 @@ Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const
     return out;
 }
 
-/// What it is where an element that was written is no finite number, which satisfies any relation: "y[3] is nan".
+/// The first written element that is not finite: "y[3] is nan". Such elements would satisfy any relation.
 std::optional<std::string> not_finite(const std::string& name, std::span<const std::byte> data, const ElementType& type,
                                       std::uint64_t poison_seed) {
     Bytes poison(data.size());
@@ -198,7 +199,7 @@ std::optional<std::string> not_finite(const std::string& name, std::span<const s
     return std::nullopt;
 }
 
-/// Throws Error(usage) where what comes out in one order is not as long.
+/// Throws Error(usage) if arrays with a common order have different lengths.
 void check_rows(const RelationLine& line, const model::Setup& setup,
                 const std::map<std::string, ElementType>& elements) {
     std::size_t rows = 0;

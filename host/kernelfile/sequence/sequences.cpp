@@ -10,8 +10,8 @@
 namespace cllab::kernelfile {
 namespace {
 
-/// The buffer that an argument of a kernel in a sequence is, `arg src = partial` or `same:partial`; nothing for another
-/// value.
+/// The buffer that an argument of a kernel in a sequence names: `arg src = partial` or `same:partial`. nullopt for
+/// other values.
 std::optional<std::string> buffer_named(const ArgumentSpec& spec) {
     if (spec.kind == ArgumentSpec::Kind::same) return spec.words.front();
     if (spec.kind != ArgumentSpec::Kind::numbers || spec.numbers.size() != 1) return std::nullopt;
@@ -32,7 +32,7 @@ std::string type_words(const Parameter& p) {
     return p.type.name + "*";
 }
 
-/// Adds the scalars that expressions may name, of which the items say the same.
+/// Adds the scalars that have one value in all items, so that expressions may name them.
 void add_scalars(Scope& to, const std::vector<Scope>& items) {
     std::map<std::string, const ArgumentSpec*> said;
     for (const auto& item : items)
@@ -44,7 +44,7 @@ void add_scalars(Scope& to, const std::vector<Scope>& items) {
         if (spec && spec->kind == ArgumentSpec::Kind::numbers) to.arguments.emplace(name, *spec);
 }
 
-/// Adds the value for a kernel under a name that no other value has; that name.
+/// Adds the value for a kernel under the first of `names` that no other value has. Returns that name.
 std::string add_value(model::Setup& to, const model::Argument& value, const std::vector<std::string>& names) {
     const auto same = [&](const model::Argument& other) {
         if (const auto* a = std::get_if<model::Value>(&value))
@@ -63,7 +63,7 @@ std::string add_value(model::Setup& to, const model::Argument& value, const std:
     return names.back();
 }
 
-/// The swaps after which each name stands for what `holds` says.
+/// Adds the swaps after which each name means the buffer in `holds`.
 void add_swaps(model::Setup& to, const std::map<std::string, std::string>& holds) {
     std::map<std::string, std::string> now;
     for (const auto& [name, buffer] : holds) now[name] = name;
@@ -75,7 +75,7 @@ void add_swaps(model::Setup& to, const std::map<std::string, std::string>& holds
     }
 }
 
-/// Of every buffer of each launch once.
+/// The bytes of all launches: each buffer of a launch once.
 double bytes_of_launches(const model::Setup& setup) {
     std::map<std::string, double> sizes;
     for (const auto& argument : setup.args) sizes[model::name_of(argument)] = model::bytes_of(argument);
@@ -151,7 +151,7 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     items_.push_back(std::move(out));
 }
 
-/// Throws Error(usage) where the kernels before have something else by this name.
+/// Adds a shared argument. Throws Error(usage) if an earlier kernel has a different one of that name.
 void BoundSequence::join_parameter(const Parameter& parameter, const std::string& name, const std::string& item,
                                    const Scope& scope, Joined& joined) const {
     const auto given = scope.arguments.find(name);
@@ -177,12 +177,12 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
         refuse_pair(known->spec->text, spec->text,
                     "a line 'arg " + name + " = …' after 'sequence " + line_.name + "' sets it for all");
     if (!known->spec) known->spec = spec;
-    // A buffer that any of them writes is data that goes in and comes out, or an output.
+    // If any kernel writes the buffer, it is an output, or it has data that goes in and comes out.
     if (!parameter.is_const) before.is_const = false;
     if (parameter.kind == Parameter::Kind::global) before.kind = parameter.kind;
 }
 
-/// Those of lines `swap` and `reset`. What changes places is written, by whatever name.
+/// Checks the buffers of `swap` and `reset` lines. Swapped buffers count as written.
 void BoundSequence::check_buffers(Joined& joined) const {
     const auto find = [&](const std::string& name, const Place& place, const char* keyword) -> auto& {
         auto* const found = joined.find(name);
@@ -213,7 +213,7 @@ void BoundSequence::check_buffers(Joined& joined) const {
     }
 }
 
-/// The kernels as one: what they share are its arguments, and what is said of results is said of it.
+/// Binds the shared arguments as those of one kernel. The statements about results apply to that kernel.
 void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::vector<std::string>& notes,
                               Joined& joined) {
     Description all;
@@ -223,7 +223,7 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     add_scalars(all.all, joined.scopes);
     all.all.work = line_.scope.work;
     const Sizes one{line_.place, {Expression::parse("1", line_.place)}};
-    all.all.global = all.all.local = one;  // the sizes are those of the kernels
+    all.all.global = all.all.local = one;  // a placeholder: each kernel has its own sizes
     all.all.offset.reset();
     model::KernelSignature signature{line_.name, {}};
     std::vector<std::string> missing;
@@ -277,7 +277,7 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
     const auto shape = data_->shape(point, device);
     check_swaps(shape);
     auto out = data_->setup(point, shape, seed);
-    std::map<std::string, std::string> holds;  // by the name that kernels know a buffer by
+    std::map<std::string, std::string> holds;  // the current buffer by the name that kernels use
     for (const auto& argument : out.args) holds[model::name_of(argument)] = model::name_of(argument);
     for (const auto& part : out.parts) holds[part.name] = part.name;
     const auto times = repetitions(point);
@@ -306,10 +306,9 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
     return out;
 }
 
-// The lines of sequences and those that say what the lines behind them are about:
+// The lines of sequences, and the lines that set the scope of the lines after them:
 //   kernel NAME [= KERNEL]        sequence NAME = KERNEL, KERNEL …        repeat N        swap NAME NAME
 //   reset [each] NAME, NAME
-// What they may name, and which sequences a file has.
 namespace {
 
 bool lists(const Description& description, const SequenceLine& line, const std::string& kernel) {

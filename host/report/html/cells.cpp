@@ -1,5 +1,5 @@
-// Every cell: in one table, with an address where no card shows it, and for the script, short: at most 512 samples a
-// cell, as whole parts of the median. The rest is in the JSON lines.
+// All cells: one table, with an address for each cell that no card shows; and JSON for the script. That has at most 512
+// samples per cell, as whole parts of the median. The JSON lines have all samples.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -23,7 +23,7 @@ struct NumberColumn {
     std::string unit;
 };
 
-/// Those that some record has.
+/// The columns with a value in some record.
 std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) {
     const auto of_metric = [](const char* name) {
         return [name](const model::Record& r) { return metric_value(r, name); };
@@ -63,7 +63,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_samples = 512;
 constexpr double parts = 10'000;  // of the median: 0.01 %
 
-/// Quantiles of the samples in order, the extremes among them: the least in parts of the median, then the steps up.
+/// Quantiles of the samples in ascending order, with the least and the largest. The first is in parts of the median,
+/// the others are differences from the one before.
 Json steps_of(const model::Record& r) {
     Json out = Json::array();
     if (!r.time || !(r.time->median > 0)) return out;
@@ -89,7 +90,7 @@ void write_cells(std::ostream& out, const Context& c) {
     std::vector<std::string> titles{"kernel"};
     if (c.devices.size() > 1) titles.emplace_back("device");
     if (!c.varying.empty()) titles.emplace_back("point");
-    // Of cells that are all right the status says nothing, and takes the room of the times.
+    // If all cells are ok, the status column is omitted: the times need its space.
     const bool all_ok = std::ranges::all_of(c.records(), [](const auto& r) { return r.status == model::Status::ok; });
     if (!all_ok) titles.emplace_back("status");
     for (const auto& column : columns) titles.emplace_back(column.title);
@@ -147,7 +148,7 @@ std::string data_json(const Context& c) {
         for (const auto number : c.warnings.of(r)) cell["warnings"].push_back(number - 1);
         out["cells"].push_back(std::move(cell));
     }
-    // "<" begins whatever could end or change a script element.
+    // Only text that begins with "<" can end or change a script element.
     return join(split(line_text(out), '<'), "\\u003c");
 }
 
@@ -155,8 +156,8 @@ std::string data_json(const Context& c) {
 
 namespace {
 
-/// Height of the density at `steps` places from `low` to `high`, by Gaussian kernels. Half of Silverman's width, which
-/// is made for one mode and hides two.
+/// Heights of a Gaussian kernel density at `steps` + 1 places from `low` to `high`; the largest is 1. Kernels have half
+/// of Silverman's width, which suits one mode and hides a second one.
 std::vector<double> density(const std::vector<double>& sorted, double low, double high, int steps) {
     const double n = static_cast<double>(sorted.size());
     const double iqr = quantile(sorted, 0.75) - quantile(sorted, 0.25);
@@ -188,7 +189,7 @@ void write_density(std::ostream& out, const model::Record& r) {
                                : fmt::format("{}{} samples", sorted.size(), sorted.size() < 8 ? "" : " equal"));
         return;
     }
-    // A few wild samples must not squeeze the rest into one peak: they are counted beside the chart.
+    // A few outliers must not compress the rest into one peak. They are counted next to the chart.
     const double inner_low = quantile(sorted, 0.02), inner_high = quantile(sorted, 0.98),
                  margin = 0.1 * (inner_high - inner_low);
     const double low = inner_high > inner_low ? std::max(sorted.front(), inner_low - margin) : sorted.front();
@@ -202,19 +203,19 @@ void write_density(std::ostream& out, const model::Record& r) {
     out << fmt::format(R"(<span class="range"><span>{}</span><span>{}</span></span>)", format_seconds(low),
                        format_seconds(high));
     const auto beyond = std::ranges::count_if(sorted, [&](double s) { return s < low || s > high; });
-    constexpr double worth_saying = 1.25;  // times as far as what is drawn
+    constexpr double worth_saying = 1.25;  // full range over drawn range
     if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
         out << fmt::format(R"(<span class="beyond">{} of {} outside, {} to {}</span>)", beyond, sorted.size(),
                            format_seconds(sorted.front()), format_seconds(sorted.back()));
 }
 
-// What limits the time of a record, by the bounds that its device's profile and its counts give.
+// What limits the time of a record, from the bounds in its explanation.
 
 namespace {
 
 using model::Limit;
 
-/// The colour of a limiter, by its name in a word or two.
+/// The stylesheet's class of a limiter, by its brief name.
 const char* colour_of(const std::string& brief) {
     const auto begins = [&](std::initializer_list<const char*> words) {
         return std::ranges::any_of(words, [&](const char* word) { return brief.starts_with(word); });

@@ -20,19 +20,19 @@ namespace {
 
 constexpr double height = 240, top = 14, margin = 0.03;
 constexpr std::size_t colours = 8;
-constexpr double narrowest = 240, letter = 6.6, line_height = 12;  // in pixels: a chart on a telephone, its labels
+constexpr double narrowest = 240, letter = 6.6, line_height = 12;  // pixels: a chart on a phone, its labels
 
 double share(double at) { return margin + (1 - 2 * margin) * at; }
 
-/// From the values of an axis, of which there are some: logarithmic when all are positive and span more than a factor
-/// of eight.
+/// The scale of an axis with these values; at least one. Logarithmic if all are positive and span more than a factor of
+/// 8.
 Scale scale_of(const std::vector<double>& values, bool binary) {
     const auto [least, most] = std::ranges::minmax(values);
     constexpr double logarithmic_from = 8;
     return {least, most, least > 0 && most / least > logarithmic_from, binary};
 }
 
-/// "time [s]" as "time, in seconds".
+/// A unit in words: "seconds" for "s". Other units without '/' get a plural.
 std::string in_words(const std::string& unit) {
     static constexpr Entry<std::string_view, const char*> words[] = {
         {"s", "seconds"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}};
@@ -47,11 +47,11 @@ std::string title_of(const std::string& name, const std::string& unit, const Sca
     return name + (words.empty() ? "" : ", in " + words) + (scale.logarithmic ? ", logarithmic" : "");
 }
 
-/// Words at a share of the width and a height of the chart, on the side of it that has room for them.
+/// Words at a position of the chart: a share of its width, and a height. They go to the side that has room for them.
 struct Label {
     double share = 0, y = 0;
     const std::string* words = nullptr;
-    std::string style{};  ///< class of the points that it names; empty: of none
+    std::string style{};  ///< class of the points that it names; empty: none
 
     double width() const { return 8 + letter * static_cast<double>(display_width(*words)); }
     bool ends() const { return share * narrowest + width() > narrowest && share > 0.3; }
@@ -62,11 +62,11 @@ struct Label {
     }
 };
 
-/// Where labels stand so that none lies on another one. What is free on the narrowest chart is free on a wider one:
-/// shares of the width move apart, and words keep their size.
+/// Places labels so that they do not overlap. If two do not overlap on the narrowest chart, they do not on a wider one:
+/// their positions move apart, and their words keep their size.
 class Labels {
 public:
-    /// At the first free one of its `heights`; nowhere when all are taken.
+    /// Places a label at the first of the `heights` that is free. False if none is.
     bool place(double share, const std::vector<double>& heights, const std::string& words,
                const std::string& style = "") {
         for (const double y : heights) {
@@ -80,8 +80,8 @@ public:
         return false;
     }
 
-    /// The same below all that were placed so with the same `end` of their lines, and as near as it goes: further away
-    /// it would seem to be another line's.
+    /// Places a label below all others placed so for lines with the same `end`. Prefers the two nearest heights,
+    /// because a label further away would seem to belong to another line.
     void place_in_order(std::size_t end, double share, std::vector<double> heights, const std::string& words) {
         const auto before = lowest_.find(end);
         if (before != lowest_.end()) std::erase_if(heights, [&](double y) { return y < before->second + line_height; });
@@ -99,10 +99,10 @@ public:
 
 private:
     std::vector<Label> placed_;
-    std::map<std::size_t, double> lowest_;  ///< of those that stand in order
+    std::map<std::size_t, double> lowest_;  ///< by `end`: the last label placed in order
 };
 
-/// Above the height, below it, further above, and so on; or below it first.
+/// Heights above `y`, below it, further above, and so on. With `below`, the one below comes first.
 std::vector<double> heights_about(double y, bool below) {
     std::vector<double> out;
     for (double away = 0; away < 6; ++away)
@@ -149,7 +149,7 @@ struct Drawing {
         out << fmt::format("height=\"{}\"><g class=\"zoomed\">\n", height);
     }
 
-    /// Every second stretch between what divides the chart: the levels of a memory.
+    /// Shades every second range between guides, such as the levels of a memory.
     void bands(const std::vector<ChartGuide>& guides) const {
         std::vector<double> ends;
         for (const auto& guide : guides) ends.push_back(guide.at);
@@ -192,7 +192,7 @@ struct Drawing {
     void label(const ChartLine& line, const std::string& style, Labels& labels) const {
         if (line.label.empty() || line.labelled >= line.marks.size()) return;
         const auto& mark = line.marks[line.labelled];
-        // Where the line rises there is room below it.
+        // If the line rises, there is room below it.
         const bool rises =
             line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
         const auto heights = heights_about(height_of(mark.y), rises);
@@ -241,7 +241,7 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     out << "</g></svg><g class=\"labels\">";
     Labels labels;
     for (const auto& guide : guides) drawing.label(guide, labels);
-    for (const bool roofs : {true, false})  // which have no other name than their labels
+    for (const bool roofs : {true, false})  // roofs first: only their labels name them
         for (std::size_t i = 0; i < lines.size(); ++i)
             if (lines[i].name.empty() == roofs) drawing.label(lines[i], drawing.styles[i], labels);
     labels.write(out);
@@ -249,11 +249,11 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     drawing.legend(lines);
 }
 
-// Curves over an axis, with what the probe concluded.
+// Curves over an axis, with the probe's findings.
 
 namespace {
 
-/// What the probe concluded of the axis, as vertical lines.
+/// The probe's findings on the axis, as vertical lines.
 std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, const std::vector<ChartLine>& lines,
                                   const std::string& unit) {
     double first = std::numeric_limits<double>::infinity(), last = -first;
@@ -275,7 +275,7 @@ std::string name_of_series(const Context& c, const std::string& family, const Cu
     return out;
 }
 
-/// What a series shows.
+/// The line of a series, with the intervals of its points.
 ChartLine line_of(const Context& c, const std::string& family, const Curves::Series& series) {
     ChartLine line{name_of_series(c, family, series), {}};
     for (std::size_t i = 0; i < series.curve.samples.size(); ++i) {
@@ -290,7 +290,7 @@ ChartLine line_of(const Context& c, const std::string& family, const Curves::Ser
 }
 
 void write_set(std::ostream& out, const Context& c, const Curves& set) {
-    // One chart for the series that share an axis and whether it is time per step that they show.
+    // One chart for all series with the same axis and the same kind of value: time, or time per step.
     std::map<std::pair<std::string, bool>, std::vector<const Curves::Series*>> charts;
     for (const auto& series : set.series)
         charts[{series.axis, !series.curve.samples.empty() && series.curve.samples.front().per_step > 0}].push_back(
@@ -298,7 +298,7 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
     const auto device = c.name_of_device(set.device_key);
     for (const auto& [what, members] : charts) {
         const auto& unit = members.front()->unit;
-        constexpr std::size_t most_lines = 8;  // there are no more colours that anybody tells apart
+        constexpr std::size_t most_lines = 8;  // more colors than this cannot be told apart
         for (std::size_t first = 0; first < members.size(); first += most_lines) {
             const auto part = mapped(std::span(members).subspan(first, std::min(most_lines, members.size() - first)),
                                      [&](const auto* series) { return line_of(c, set.family, *series); });

@@ -14,11 +14,11 @@ struct ChartMark {
     long cell = -1;                          ///< the record it shows; -1: none
 };
 struct ChartLine {
-    std::string name;              ///< in the legend; empty: its label says it
+    std::string name;              ///< in the legend; empty: only the label names it
     std::vector<ChartMark> marks;  ///< by ascending x
     bool joined = true, dots = true;
-    std::string style{};  ///< class of the line; empty: the next colour
-    std::string label{};  ///< stands about the mark `labelled` where there is room; empty: none
+    std::string style{};  ///< class of the line; empty: the next color
+    std::string label{};  ///< near the mark `labelled` if there is room; empty: none
     std::size_t labelled = 0;
 };
 /// A vertical line across the chart at a value of x, with its label.

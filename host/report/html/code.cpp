@@ -1,5 +1,5 @@
 // A card for each variant: its samples, bounds and warnings, how to run it again, and its code: the kernel's text, the
-// loop of its machine code coloured by class, and the counts.
+// loop of its machine code colored by class, and the counts.
 #include <algorithm>
 #include <array>
 #include <ostream>
@@ -21,7 +21,7 @@ constexpr std::size_t most_log = 20'000;  // characters of a build log
 
 struct Tint {
     const char* style;   ///< CSS class
-    const char* letter;  ///< for eyes that do not tell the colours apart
+    const char* letter;  ///< for readers who cannot tell the colors apart
     const char* words;
 };
 constexpr std::array<Tint, 7> tints{{{"k-memory", "M", "memory"},
@@ -32,7 +32,7 @@ constexpr std::array<Tint, 7> tints{{{"k-memory", "M", "memory"},
                                      {"k-move", "C", "moves and conversions"},
                                      {"k-other", "O", "other"}}};
 
-/// What a class of instructions is drawn as; the instruction sets name their classes differently.
+/// The tint of a class of instructions. The instruction sets name their classes differently.
 const Tint& tint_of(const std::string& kind) {
     const auto has = [&](std::initializer_list<const char*> parts) {
         return std::ranges::any_of(parts, [&](const char* part) { return kind.find(part) != std::string::npos; });
@@ -47,7 +47,7 @@ const Tint& tint_of(const std::string& kind) {
     return tints[6];
 }
 
-/// A text in the tint of its class; nothing for the side of a pair that has none. `source`: as CodeLine's.
+/// A text in the tint of its class; empty for an empty text. `source`: see CodeLine.
 std::string tinted(const std::string& kind, const std::string& raw, std::size_t source = 0) {
     const auto& tint = tint_of(kind);
     if (raw.empty()) return "";
@@ -62,7 +62,7 @@ void write_legend(std::ostream& out) {
     out << "</ul>\n";
 }
 
-/// Of the place shown, and of the whole kernel and its loops.
+/// Counts of the place shown, which comes first, then of the whole kernel and its loops.
 void write_counts(std::ostream& out, const std::vector<Counts>& all) {
     const auto& shown = all.front();
     const bool is_loop = shown.place.find("loop at") != std::string::npos;
@@ -89,7 +89,7 @@ void write_counts(std::ostream& out, const std::vector<Counts>& all) {
     out << "</ul></details>\n";
 }
 
-/// Registers, memory and occupancy, and where each is from.
+/// Registers, memory and occupancy, with the source of each figure.
 void write_origins(std::ostream& out, const model::Record& r, const Code& code) {
     out << "<dl class=\"facts\">";
     const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value,
@@ -109,7 +109,7 @@ void write_origins(std::ostream& out, const model::Record& r, const Code& code) 
     out << "</dl>\n";
 }
 
-/// What stands where the card is closed.
+/// What a closed card shows.
 void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
     out << fmt::format("<summary>{}{}", breakable(r.id), text(c.on_device(c.devices[c.device_of[code.cell]].name)));
@@ -124,7 +124,7 @@ void write_summary(std::ostream& out, const Context& c, const Code& code) {
     out << "</summary>\n";
 }
 
-/// The other points of the card; each has its address here.
+/// The other points of the card, with their addresses.
 void write_same(std::ostream& out, const Context& c, const Code& code) {
     if (code.same.empty()) return;
     constexpr std::size_t most = 12;
@@ -142,7 +142,7 @@ void write_same(std::ostream& out, const Context& c, const Code& code) {
     out << (shown.size() < code.same.size() ? ", …</p>\n" : ".</p>\n");
 }
 
-/// What was measured, what that is worth, what limits it, how to do it again, and what the code is made of.
+/// Samples, bounds, warnings, the command that runs the cell again, and facts about the code.
 void write_facts(std::ostream& out, const Context& c, const Code& code) {
     const auto cell = code.cell;
     const auto& r = c.records()[cell];
@@ -171,7 +171,7 @@ void write_facts(std::ostream& out, const Context& c, const Code& code) {
     out << "</div>\n";
 }
 
-/// The lines that instructions are known to be of have the number by which the script finds these.
+/// Lines with known instructions have a number, by which the script finds these instructions.
 void write_source(std::ostream& out, const Code& code) {
     if (code.source.empty()) return;
     out << R"(<div><h5>source</h5><pre class="source" tabindex="0">)";
@@ -236,7 +236,7 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
     out << "</tbody></table></div></details>\n";
 }
 
-/// In the card of the fastest: its listing beside those of others.
+/// The pairs of the card's cell: its listing next to those of others.
 void write_pairs(std::ostream& out, const Context& c, const Code& code, bool open) {
     bool any = false;
     for (const auto& pair : c.page.pairs) {
@@ -260,7 +260,7 @@ void write_card(std::ostream& out, const Context& c, const Code& code, bool open
     out << "</details>\n";
 }
 
-/// The cards as the rankings have their cells.
+/// The cards in the order of the rankings.
 std::vector<const Code*> in_order(const Context& c) {
     const auto order = ranked_order(c);
     std::vector<std::size_t> place(order.size());

@@ -17,13 +17,13 @@
 
 namespace cllab::report::html {
 
-/// Text of anybody's as text of the page and between quotes; control characters become visible. `kept` as printable().
+/// Escapes text for the page and for quoted attributes. Makes control characters visible. `kept`: see printable().
 std::string text(std::string_view raw, std::string_view kept = "");
 
-/// The same of what has kernels' names in it, which may break behind their underscores.
+/// As text(), for text with kernels' names: lines may break after underscores.
 std::string breakable(std::string_view raw);
 
-/// A number for an attribute: four digits after the point, none when whole.
+/// A number for an attribute, rounded to four decimals.
 std::string number(double value);
 /// A share of the width: "43.21%".
 std::string percent(double share);
@@ -33,14 +33,14 @@ struct Scale {
     bool logarithmic = false, binary = false;  ///< binary: ticks at powers of two
     /// 0 at `low`, 1 at `high`.
     double at(double value) const;
-    /// Three to seven values in order.
+    /// Some five values in ascending order; one or two if no round numbers are in the range.
     std::vector<double> ticks() const;
 };
 
-/// A command as code. No line breaks behind the hyphens of an option.
+/// A command as code. Lines do not break after the hyphens of options.
 std::string command(std::string_view words);
 
-/// A sentence with its commands, which stand between backquotes, as code.
+/// A sentence, with the commands between its backquotes as code.
 std::string marked(std::string_view sentence);
 
 /// A heading with a link to itself.
@@ -51,11 +51,11 @@ std::span<const T> first_of(const std::vector<T>& all, std::size_t most) {
     return std::span(all).first(std::min(most, all.size()));
 }
 
-/// The titles of a table's columns, and a cell of text or of a number, right-aligned.
+/// The header of a table with these titles, a cell with text, and a right-aligned cell with a number.
 std::string head_of(const std::vector<std::string>& titles);
 std::string cell(std::string_view raw);
 std::string number_cell(std::string_view raw);
-/// "1 KiB to 2 KiB" for such a cell; empty for an interval of no width.
+/// "1 KiB to 2 KiB", for a cell; empty if the interval has no width.
 std::string range(double low, double high, const std::string& unit);
 
 }  // namespace cllab::report::html

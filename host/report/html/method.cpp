@@ -35,7 +35,7 @@ void write_warnings(std::ostream& out, const Context& c) {
     out << "</ol>\n";
 }
 
-/// A table of the different values of something, and the cells that have each.
+/// A table of the distinct values of something, with the cells that have each.
 template <typename F>
 void write_distinct(std::ostream& out, const Context& c, const char* caption, const char* title, F value) {
     std::map<std::string, Cells> cells;
@@ -70,7 +70,7 @@ void write_runs(std::ostream& out, const Context& c) {
     out << "</tbody></table></div>\n";
 }
 
-/// Why sampling ended, in words; what a later version writes stays as it is.
+/// Why sampling ended, in words. Reasons that only a later version knows are quoted.
 std::string ending(const std::string& reason) {
     static constexpr Entry<std::string_view, const char*> endings[] = {
         {"precise", "the interval was within 1 %"},

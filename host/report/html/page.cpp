@@ -20,7 +20,7 @@
 namespace cllab::report::html {
 namespace {
 
-/// "H200" of "NVIDIA H200": the vendors' words go, for a link that one can type.
+/// "H200" for "NVIDIA H200": without the vendors' words, so that links are easy to type.
 std::string short_name(const std::string& name) {
     std::string out = name;
     for (const char* word : {"NVIDIA ", "AMD ", "Intel(R) ", "Intel ", "(R)", "(TM)", " Processor", " CPU"})
@@ -36,7 +36,7 @@ std::string unique(const std::string& wanted, std::set<std::string>& taken) {
     return out;
 }
 
-/// 'sha256-…' of a content security policy: the hash in base 64.
+/// 'sha256-…' for a content security policy: the hash in base 64.
 std::string source_hash(std::string_view bytes) {
     static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const auto hex = sha256_hex(bytes);
@@ -57,7 +57,7 @@ std::string title_of(const Context& c) {
            (c.devices.size() == 1 ? c.devices.front().name : std::to_string(c.devices.size()) + " devices");
 }
 
-/// In the order of a reader's questions.
+/// The parts of the page are in the order of a reader's questions.
 struct PagePart {
     const char *id, *name;
     void (*write)(std::ostream&, const Context&);
@@ -148,7 +148,7 @@ std::string Context::links(const std::vector<std::size_t>& cells, std::size_t mo
 
 namespace {
 
-/// What every page begins with, up to the end of its title. `scripts`: the sources that its policy lets run.
+/// The beginning of a page, up to the end of its title. `scripts`: the sources of scripts that its policy allows.
 void write_head(std::ostream& out, const std::string& title, const std::string& scripts) {
     const auto style = embedded("report/html/assets/page.css");
     out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
@@ -199,24 +199,25 @@ void write_page(std::ostream& out, const Page& page) {
     out << "<script>" << script << "</script>\n</body></html>\n";
 }
 
-// What was compared, on what, and which was fastest: of each family, point and device the ranking with its verdict.
+// What was compared, on which device, and which variant was fastest. Each family, point and device has a ranking with
+// its verdict.
 
 namespace {
 
-constexpr std::size_t most_groups = 60;  // of a family: a sweep with more is read in the table
+constexpr std::size_t most_groups = 60;  // per family; the table of all cells has the others
 
 void write_verdict(std::ostream& out, const std::string& sentence) {
     out << fmt::format("<p class=\"verdict\">{}</p>\n", marked(sentence));
 }
 
-/// What a table of the rows, all of one device, ends with.
+/// The sentences below a table of these rows, which are all of one device.
 void write_sentences(std::ostream& out, const Context& c, const std::string& on, const model::Rows& rows) {
     for (const auto& sentence :
          rows.empty() ? std::vector<std::string>() : table_sentences(compare(rows, c.page.may_be_auto)))
         write_verdict(out, c.sentence_on(on, sentence));
 }
 
-/// Whether the devices rank the variants differently.
+/// Says whether the devices rank the variants differently.
 void write_difference(std::ostream& out, const Context& c, const GridGroup& group) {
     const auto differs = verdict(group, c.grid.devices);
     if (differs.empty()) return;
@@ -226,9 +227,9 @@ void write_difference(std::ostream& out, const Context& c, const GridGroup& grou
     out << fmt::format("<p>{} Here {}.</p>\n", breakable(differs), text(join(names, ", ")));
 }
 
-/// The cells that no device of the record supports: a line for each reason, with their number.
+/// The cells that their device does not support: one line per reason, with their number.
 void write_unsupported(std::ostream& out, const Context& c, const GridFamily& family) {
-    std::vector<std::pair<std::string, std::size_t>> unsupported;  // with what is said of each
+    std::vector<std::pair<std::string, std::size_t>> unsupported;  // device and reason, cell
     for (const auto& group : family.groups)
         for (const auto& cells : group.cells)
             for (std::size_t d = 0; d < cells.size(); ++d)
@@ -250,7 +251,7 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
     }
 }
 
-/// The variants of a device over the only axis that varies: a line each. Empty where that is no curve.
+/// The variants of a device over the only axis that varies, one line each. Empty if they make no curve.
 std::vector<ChartLine> lines_of(const Context& c, const GridFamily& family, std::size_t device) {
     constexpr std::size_t least_points = 3, most_lines = 8;
     std::map<std::string, ChartLine> lines;
@@ -275,7 +276,7 @@ std::vector<ChartLine> lines_of(const Context& c, const GridFamily& family, std:
     return out.size() == lines.size() && out.size() <= most_lines ? out : std::vector<ChartLine>();
 }
 
-/// A family whose points make a curve: what its table ends with, and the curve. False where they make none.
+/// The sentences and the curve of a family whose points make a curve. False if they make none.
 bool write_as_curve(std::ostream& out, const Context& c, const GridFamily& family) {
     bool any = false;
     for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
@@ -309,7 +310,7 @@ void write_family(std::ostream& out, const Context& c, const GridFamily& family)
                            family.groups.size() - most_groups);
 }
 
-/// What the curves of a family say, on each device.
+/// The sentences about the curves of a family, per device.
 void write_curve_sentences(std::ostream& out, const Context& c, const std::string& family) {
     for (std::size_t d = 0; d < c.devices.size(); ++d) {
         model::Rows rows;
@@ -336,7 +337,7 @@ void write_failed(std::ostream& out, const Context& c) {
     out << "</ul>\n";
 }
 
-/// What is below, in numbers.
+/// The numbers of cells and runs, their time, and the devices.
 void write_about(std::ostream& out, const Context& c) {
     std::map<model::Status, std::size_t> counts;
     std::set<std::string> runs;
@@ -359,7 +360,7 @@ void write_about(std::ostream& out, const Context& c) {
     out << "</ul>\n";
 }
 
-/// How to learn what limits the kernels, where no profile says it.
+/// If no cell has a known limit, says how to learn what limits the kernels.
 void write_without_limits(std::ostream& out, const Context& c) {
     const auto& records = c.records();
     const auto known = [&](std::size_t i) { return limit_of(c, i).has_value(); };

@@ -11,7 +11,7 @@ namespace cllab::report::html {
 
 namespace {
 
-/// The curves of a family as one chart, those of three points or more.
+/// One chart with the curves of a family that have three points or more.
 void write_chart_of(std::ostream& out, const Portrait& portrait, const std::string& family, const ChartText& words,
                     double (*value)(const model::Curve::Sample&)) {
     std::vector<ChartLine> lines;

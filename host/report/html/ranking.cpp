@@ -17,8 +17,8 @@ namespace {
 
 using model::Record;
 
-/// Where seconds lie on the axis of a chart, from 0 to 1. Bars begin at zero; where times are so far apart that this
-/// would hide the short ones, points on a logarithmic axis take their place: a bar has no length there.
+/// The position of a time on the axis of a chart, from 0 to 1. Bars begin at zero. If that hides short times, points on
+/// a logarithmic axis replace the bars: a bar has no length there.
 struct TimeAxis {
     Scale scale;
     double at(double seconds) const;
@@ -31,10 +31,10 @@ struct Ranking {
     TimeAxis axis;
 };
 
-/// "best", "tie", "value", or "apart" where it is not ranked.
+/// "best", "tie", "value", or "apart" if it is not ranked.
 const char* style_of(const Rank& rank);
 
-/// What a column says of a record; those that say nothing of any are left out.
+/// A column about a record. It is omitted if it is empty for all records.
 struct RankColumn {
     const char *title, *style;
     std::string (*html)(const Context&, std::size_t cell);
@@ -55,20 +55,20 @@ constexpr RankColumn rank_columns[]{
      }},
     {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_text(c.records()[i]); }}};
 
-/// Those that say something of one of the cells.
+/// The columns with a value for one of the cells.
 std::vector<const RankColumn*> columns_of(const Context& c, const std::vector<const RankedCell*>& cells) {
     std::vector<const RankColumn*> out;
     for (const auto& column : rank_columns)
         if (std::ranges::any_of(
                 cells, [&](const RankedCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
             out.push_back(&column);
-    // What runs per pixel or byte says more than the length of the loop, and the bars need the room.
+    // "hot code" (instructions per pixel or byte) says more than the length of the loop, and the bars need the space.
     if (std::ranges::any_of(out, [](const auto* column) { return column->title == std::string_view("hot code"); }))
         std::erase_if(out, [](const auto* column) { return column->title == std::string_view("inner loop"); });
     return out;
 }
 
-/// The bar, or the point, with the interval and the time beside them.
+/// The bar, or the point, with its interval, and the time next to it.
 void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeAxis& axis) {
     const auto& t = *r.time;
     const auto x = [&](double seconds) { return percent(axis.at(seconds)); };
@@ -88,7 +88,7 @@ void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeA
                        x(std::max(t.median, t.has_interval() ? t.high : 0)), median, text(spread_of(r)));
 }
 
-/// How far it is from the best, and the numbers of its warnings.
+/// The ratio to the best, and the numbers of the warnings.
 std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool alone) {
     std::string words = rank.fastest ? R"(<span class="good">fastest</span>)" : rank_text(rank);
     if (rank.indistinct) words += " <small>not told apart</small>";
@@ -123,7 +123,7 @@ void write_failed_row(std::ostream& out, const Context& c, const Record& r, std:
         << "\n";
 }
 
-/// The class of a tick's label: "last" stands on any screen, the others where the stylesheet says that there is room.
+/// The class of a tick's label. Labels of class "last" are always shown, the others if the stylesheet finds room.
 const char* kind_of_tick(std::size_t k, std::size_t ticks) {
     if (k == 0) return "first";
     if (k + 1 == ticks) return "last";
@@ -141,7 +141,7 @@ void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
 }
 
 double TimeAxis::at(double seconds) const {
-    constexpr double from = 0.02;  // so that the shortest has a place, too
+    constexpr double from = 0.02;  // keeps the shortest one visible
     if (scale.logarithmic) return seconds >= scale.low ? from + (1 - from) * scale.at(seconds) : 0;
     return std::max(0.0, seconds) / scale.high;
 }
@@ -151,7 +151,7 @@ const char* style_of(const Rank& rank) {
 }
 
 Ranking ranking_of(const GridGroup& group, std::size_t device) {
-    constexpr double most_for_bars = 40;  // times that the longest bar is as long as the shortest
+    constexpr double most_for_bars = 40;  // ratio of the longest bar to the shortest
     Ranking out{fastest_first(group, device), {}, {}};
     std::erase_if(out.timed, [](const RankedCell* cell) { return !(cell->record->time->median > 0); });
     for (const auto& cells : group.cells)
@@ -197,7 +197,7 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
     for (const auto* column : columns) out << fmt::format("<th class=\"{}\">{}</th>", column->style, column->title);
     out << "<th class=\"samples\">distribution of its samples</th></tr></thead>\n<tbody>\n";
     for (const auto* cell : ranking.timed) write_row(out, c, *cell, ranking, columns);
-    const auto behind = columns.size() + 2;  // the bars
+    const auto behind = columns.size() + 2;  // columns to the right of the bars
     for (const auto* r : ranking.failed) write_failed_row(out, c, *r, behind + 1);
     out << "</tbody><tfoot>\n";
     write_axis(out, ranking.axis, behind);
@@ -218,7 +218,7 @@ struct Part {
     std::vector<std::string> sentences;
 };
 
-/// A name of more characters than there is room for: its beginning and its end.
+/// The beginning and the end of a name that is too long; else the name.
 std::string shortened(const std::string& name) {
     if (name.size() <= longest_name) return name;
     return name.substr(0, longest_name / 2) + "…" + name.substr(name.size() - (longest_name / 2 - 1));
@@ -268,7 +268,7 @@ public:
         tags_ = picture_width - picture_margin - tag;
         right_ = tags_ - value - 16;
         const double top = y_;
-        // The rules lie behind the bars, and end where those do.
+        // The rules are drawn behind the bars and end where these end.
         const auto before = std::move(body_);
         body_.clear();
         for (const auto* cell : part.ranking.timed) bar(*cell, part.ranking.axis);
@@ -320,7 +320,7 @@ private:
         y_ += row_height;
     }
 
-    /// Ticks below the bars, without those whose labels would touch the one before.
+    /// A rule per tick, and its label below the bars unless it would touch the label before.
     void axis(const TimeAxis& axis, double top) {
         double free = left_ - 30;
         for (const double tick : axis.scale.ticks()) {

@@ -1,6 +1,5 @@
-// Rooflines: operations per second over operations per byte, below what the device itself was measured to reach. Peaks
-// are those of the device's profile; where there is none, the fastest of the records of the probes, and of the copies
-// that the cells were held against.
+// Rooflines: operations per second over operations per byte, below the measured peaks of the device. Peaks come from
+// the device's profile. Without one, they are the fastest records of the probes and of the yardsticks' copies.
 #include <algorithm>
 #include <functional>
 #include <ostream>
@@ -19,7 +18,7 @@ struct Peak {
     double value = 0;
 };
 
-/// The fastest of what has one name.
+/// Keeps the largest value of each name.
 void raise(std::vector<Peak>& peaks, const std::string& name, double value, const std::string& from) {
     const auto at = std::ranges::find(peaks, name, &Peak::name);
     if (!(value > 0)) return;
@@ -37,7 +36,8 @@ struct Roofs {
     std::vector<Peak> compute, memory;
 };
 
-/// `fastest`: of the kernels. What matrix units reach is no roof of kernels that come nowhere near it.
+/// `fastest`: the highest rate of the kernels. The peak of matrix units is a roof only if a kernel reaches a tenth of
+/// it.
 Roofs roofs_of(const Context& c, std::size_t device, double fastest) {
     constexpr double near = 0.1;
     Roofs out;
@@ -52,7 +52,8 @@ Roofs roofs_of(const Context& c, std::size_t device, double fastest) {
                 raise(out.memory, f.name, f.value, from);
         }
     }
-    // What the profile left out, because its budget did not reach or the device did other work, comes from the records.
+    // The profile may lack peaks, if its budget was too short or the device did other work. Those come from the
+    // records.
     const bool needs_compute = out.compute.empty(), needs_memory = out.memory.empty();
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
@@ -65,12 +66,12 @@ Roofs roofs_of(const Context& c, std::size_t device, double fastest) {
     return out;
 }
 
-/// It states its operations and its bytes.
+/// Whether the record has rates of operations and of bytes.
 bool has_place(const model::Record& r) {
     return metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0;
 }
 
-/// The variants of the device: a colour each, where there are as many, else a colour a family.
+/// The variants of the device: one color per variant if there are at most eight, else one per family.
 std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
     model::Rows rows;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
@@ -99,7 +100,7 @@ std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
 }
 
 void write_sources(std::ostream& out, const Context& c, std::size_t device, const Roofs& roofs) {
-    // Most are of one profile, which is named once.
+    // Most are from one profile, which is named once.
     auto all = roofs.compute;
     all.insert(all.end(), roofs.memory.begin(), roofs.memory.end());
     const auto said = [](const std::vector<Peak>& of) {
@@ -143,7 +144,7 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
             text(name));
         return;
     }
-    // From the top down, so that their labels stand in the order of the lines.
+    // From the top down, so that labels are in the order of the lines.
     for (auto* peaks : {&roofs.compute, &roofs.memory}) std::ranges::sort(*peaks, std::greater(), &Peak::value);
     const double from = std::ranges::min(xs) / 4, to = std::ranges::max(xs) * 4;
     const double top = highest(roofs.compute), widest = highest(roofs.memory);

@@ -1,6 +1,6 @@
-// A comparison over arrangements as two rows of points: the ratio of the two sides in each arrangement with the
-// interval of the verdict, and below it the ratio of a side with itself, which is what the arrangements differ by
-// alone.
+// An A/B comparison as two rows of points. Above: the ratio of the two sides in each replicate (`arrangement`), with
+// the interval of the verdict. Below: the ratio of a side to itself, which shows how far replicates differ by
+// themselves.
 #include <cmath>
 #include <ostream>
 
@@ -61,7 +61,7 @@ void write_drawing(std::ostream& out, const nlohmann::json& comparison) {
 void write_comparison(std::ostream& out, const std::string& line) {
     try {
         write_drawing(out, parse_json<nlohmann::json>(line));
-    } catch (const JsonRefused&) {  // of another version: the sentence stands alone
+    } catch (const JsonRefused&) {  // another version wrote it: only the sentence is shown
     } catch (const nlohmann::json::exception&) {
     }
 }

@@ -18,7 +18,8 @@
 namespace cllab::report {
 namespace {
 
-/// Quoted where RFC 4180 asks for it: separator, quote, line break; and at blanks a reader might trim.
+/// Quotes a field if RFC 4180 requires it (separator, quote, line break), or if it has outer blanks that a reader may
+/// trim.
 std::string field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos && trim(text) == text) return text;
     std::string out = "\"";
@@ -29,13 +30,14 @@ std::string field(const std::string& text) {
     return out += '"';
 }
 
-/// Fields on one line, quoted where they must be.
+/// The fields on one line, quoted if needed.
 std::string csv_line(std::vector<std::string> fields) {
     for (auto& text : fields) text = field(text);
     return join(fields, ",");
 }
 
-/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
+/// Printable text that is no formula. A spreadsheet computes a field that begins with one of =+-@, and anyone may have
+/// written the text.
 std::string csv_text(const std::string& raw) {
     const std::string text = printable(raw);
     const auto first = text.find_first_not_of(' ');
@@ -44,7 +46,7 @@ std::string csv_text(const std::string& raw) {
                : text;
 }
 
-/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
+/// The shortest text that reads back as the same number, in any locale; empty if the number is not finite.
 std::string csv_number(double value) {
     if (!std::isfinite(value)) return {};
     std::array<char, 32> buffer;
@@ -64,7 +66,7 @@ constexpr std::array<MetricColumn, 6> metric_columns{{{"bandwidth", "bandwidth_b
 
 constexpr auto assignment = [](const auto& one) { return concat(one.first, "=", one.second); };
 
-/// The columns of the fields that have one.
+/// Collects the columns of all fields that have one.
 class Columns : public model::Fields<Columns> {
 public:
     static constexpr bool reads = false;
@@ -76,7 +78,7 @@ public:
         else if constexpr (requires { text_of(member, row); })
             if (*row.title) put(row.title, row.now && there_ ? text_of(member, row) : std::string());
     }
-    /// Where it is absent its columns are empty.
+    /// If the member is absent, its columns are empty.
     template <class T>
     void field(const char* key, const std::optional<T>& member, const model::FieldRow& row) {
         const bool outer = std::exchange(there_, there_ && member);
@@ -154,7 +156,7 @@ void write_long_csv(const std::vector<model::Record>& records, const Lines& out)
         std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
         for (const auto& axis : axes) {
             const auto& value = value_at(r.point, axis);
-            fields.push_back(parse_real(value) ? value : csv_text(value));  // the sign that begins one is no formula
+            fields.push_back(parse_real(value) ? value : csv_text(value));  // a number's sign does not begin a formula
         }
         for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
                                  r.run.id, r.run.label, r.utc, r.time->clock, r.time->cache})

@@ -1,4 +1,5 @@
-// Records as CSV (RFC 4180): one line a cell, columns in the order of the fields; the point as "name=value;name=value".
+// Records as CSV (RFC 4180): one line per cell, columns in the order of the fields; the point is
+// "name=value;name=value".
 #pragma once
 
 #include <functional>

@@ -17,15 +17,15 @@
 namespace cllab::report {
 namespace {
 
-/// Leaves what tables, curves and CSV show.
+/// Removes all that tables, curves and CSV do not show.
 void slim(model::Record& r) {
-    // Assigned, not cleared: that would keep their memory.
+    // Assigned, because clear() would keep their memory.
     r.samples = std::vector<double>();
     r.aside = std::vector<double>();
     r.rounds = std::vector<unsigned>();
     r.aside_rounds = std::vector<unsigned>();
     r.phases.clear();
-    // What a sentence's command needs of it: axes with one value. Others are told by the rows.
+    // Commands in sentences need the axes that the command line set to one value. The rows show the others.
     std::vector<std::string> axes;
     for (const auto& word : r.argv)
         if (word.find_first_of(",:") == word.npos &&
@@ -47,12 +47,12 @@ void slim(model::Record& r) {
     r.warnings.shrink_to_fit();
 }
 
-/// The next line without its end; of one that is too long its first part. False at the end of the input.
+/// The next line without its end, or the first part of a line that is too long. False at the end of the input.
 bool next_line(std::istream& in, std::string& line) {
     line.clear();
     char part[65536];
     while (in.getline(part, sizeof part), in.gcount() > 0) {
-        const bool whole = !in.fail();  // the end of the line or of the input came before the end of `part`
+        const bool whole = !in.fail();  // `part` was not filled before the end of the line or of the input
         line.append(part, static_cast<std::size_t>(in.gcount()) - (whole && !in.eof() ? 1 : 0));
         if (whole || line.size() > most_json_bytes) return true;
         in.clear(in.rdstate() & ~std::ios::failbit);
@@ -62,7 +62,7 @@ bool next_line(std::istream& in, std::string& line) {
 
 }  // namespace
 
-/// 16 bytes of it: of a million records no two different ones are taken for one.
+/// 16 bytes of the SHA-256 hash. That is enough to tell a million different records apart.
 Joined::Digest Joined::digest_of(std::string_view text) {
     const auto hex = sha256_hex(text);
     Digest out;
@@ -135,7 +135,7 @@ void Joined::require_known_names(const model::Record& record) {
 }
 
 void Joined::trouble(const std::string& sentence) {
-    constexpr std::size_t most = 20;  // a file of something else altogether would fill the screen
+    constexpr std::size_t most = 20;  // more would fill the screen, if a file has no records at all
     if (trouble_count_++ < most) troubles_.push_back(sentence);
 }
 
@@ -145,7 +145,7 @@ using Json = nlohmann::ordered_json;
 using model::Explanation;
 using model::Limit;
 
-/// Equal for a record and for the line that explains it: of a cell that was measured twice, one is explained.
+/// Equal for a record and for the line that explains it. The time is part of it: a cell may be measured twice.
 std::string key_of(Json line, const std::string& run, double seconds) {
     return line_text(line) + run + format_exact(seconds);
 }

@@ -18,7 +18,7 @@
 namespace cllab::report {
 
 inline constexpr std::size_t most_records = 1'000'000;  ///< of all files together
-inline constexpr std::size_t most_names = 64;  ///< axes of a family, and metrics of it: a table has a column for each
+inline constexpr std::size_t most_names = 64;  ///< axes, and metrics, per family: a table has a column for each
 
 /// What is kept of each record.
 enum class Keep {
@@ -26,20 +26,21 @@ enum class Keep {
     page,  ///< what tables and curves show: no samples, log, command line
 };
 
-/// Takes one file after the other. A record is known again by its run, device, id, point, place in the run, status,
-/// time of day and samples: two runs within a second that took no samples are two.
+/// Reads files one after the other, and each record once. Two records are the same if these are equal: run, device, id,
+/// point, place in the run, status, time of day, samples.
 class Joined {
 public:
     explicit Joined(Keep keep = Keep::all) : keep_(keep) {}
-    /// Makes room for the records of so many bytes of lines like the first, once there is one: a vector that grows
-    /// record by record takes three times the memory for a while.
+    /// Announces the total bytes of all lines. The first record then makes room for all, assuming lines as long as its
+    /// own. A vector that grows record by record takes three times the memory for a while.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
-    /// Reads to the end, or to a line that is too long to be one. What is no record of a known schema, cannot be or is
-    /// beyond the limits is left out and named in troubles() with `name` and line. Throws Error(usage) beyond
+    /// Reads to the end, or to a line that is too long. Skips lines that are not records of a known schema, are
+    /// impossible or exceed a limit. troubles() names each with `name` and line. Throws Error(usage) beyond
     /// most_records.
     void read(std::istream& in, const std::string& name);
     const std::vector<model::Record>& records() const { return records_; }
-    /// Lines of comparisons (report/table/comparison.hpp), each once; they are not read, only kept.
+    /// Lines of comparisons and other lines that are not cells (report/table/comparison.hpp). Kept once each, not
+    /// parsed.
     const std::vector<std::string>& comparisons() const { return comparisons_; }
     const std::vector<std::string>& troubles() const { return troubles_; }  ///< the first twenty
     std::size_t trouble_count() const { return trouble_count_; }
@@ -65,10 +66,10 @@ private:
     std::size_t trouble_count_ = 0;
 };
 
-// What `cllab why --json` says of a cell, read back for the page of its records.
+// Explanations that `cllab why --json` wrote, read back for the page of their records.
 
-/// The explanations in such lines, by the index of the record that each is of. Other lines, and those of no record, are
-/// passed over.
+/// The explanations in the lines, by the index of the explained record. Skips other lines and other records'
+/// explanations.
 std::map<std::size_t, model::Explanation> explanations_of(const std::vector<model::Record>& records,
                                                           const std::vector<std::string>& lines);
 

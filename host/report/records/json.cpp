@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys stay in the order of the list, metrics in display order
 
-// Build logs hold whatever bytes a driver prints: what is not UTF-8 becomes U+FFFD, never an exception.
+// Build logs have all bytes that a driver prints. Invalid UTF-8 becomes U+FFFD, never an exception.
 std::string text(const model::Record& record, int indent) {
     Json j{{"schema", record.schema}};
     j.update(fields_json<Json>(record));
@@ -32,7 +32,7 @@ using model::FieldRow;
 
 [[noreturn]] void damaged(const std::string& what) { throw Error(Blame::usage, "this is not a record: " + what); }
 
-/// What a value must be, in words, to be one of T; of numbers in a list one word less.
+/// The values that a T can have, in words. `in_list`: for a list of T.
 template <typename T>
 constexpr const char* expected(bool in_list = false) {
     if (std::is_same_v<T, std::string>) return in_list ? "a list of texts" : "a text";
@@ -43,12 +43,12 @@ constexpr const char* expected(bool in_list = false) {
     return std::is_unsigned_v<T> ? "a whole number from 0 to 2^64-1" : "a whole number";
 }
 
-/// Takes the value where it is one of T.
+/// Stores the value in `to`, if it is a T. False if it is not.
 template <typename T>
 bool take(Json& j, T& to) {
     if constexpr (std::is_same_v<T, std::string>) {
         if (!j.is_string()) return false;
-        to = j.get_ref<const std::string&>();  // a copy: the parser leaves room in its texts
+        to = j.get_ref<const std::string&>();  // copied, because the parser's texts have spare memory
         return true;
     } else {
         bool is = j.is_number_integer();
@@ -73,7 +73,8 @@ public:
             damaged((outer_ ? "'" + excerpt(outer_->where(key_)) + "'" : "the line") + " is not an object");
     }
 
-    /// A key that is missing leaves the default: a number that was not finite was not written.
+    /// A missing key keeps the default, because numbers that are not finite are not written. Throws if the key is
+    /// needed.
     template <typename T>
     void field(const char* key, T& to, const FieldRow& row) {
         const auto found = object_.find(key);
@@ -128,7 +129,7 @@ private:
                 refuse(key, std::string("not ") + expected<T>(true));
         }
     }
-    /// An object whose keys are somebody's names.
+    /// Reads an object whose keys are free names.
     template <typename Each>
     void each(std::string_view key, Json& j, Each take_one) {
         Reader inner(j, this, key);
@@ -156,7 +157,7 @@ private:
             r.read(name, value, counters.emplace_back(model::Counter{name, "", 0}), row);
         });
     }
-    /// What a later version times beside these is left out.
+    /// Skips phases that only later versions time.
     void read(std::string_view key, Json& j, Phases& phases, const FieldRow& row) {
         each(key, j, [&](Reader& r, const std::string& name, Json& value) {
             for (const auto phase : all_phases)
@@ -278,7 +279,7 @@ model::Record from_json(std::string_view line) {
     return record;
 }
 
-// What no run can have measured, whatever a record says.
+// Records that no run can have measured.
 
 namespace {
 
@@ -286,8 +287,8 @@ using model::Record;
 
 std::string seconds(double value) { return format_significant(value, 3) + " s"; }
 
-/// The time of a step is a difference of two times: single samples of it may be negative, and all of them where the
-/// step cannot be told from nothing.
+/// Whether the time is that of a step, which is a difference of two times. Single samples may then be negative. If the
+/// step has no measurable cost, all may be.
 bool is_difference(const Record& r) {
     return std::ranges::any_of(
         r.metrics, [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });

@@ -51,7 +51,7 @@ std::string cell_title(const std::string& id, const std::string& point) {
 }
 
 const model::Record* latest_of(const model::Rows& records) {
-    // Of records of one second the last that was read.
+    // Of records in the same second, the one read last.
     const auto reversed = records | std::views::reverse;
     return *std::ranges::max_element(reversed, {}, &model::Record::utc);
 }
@@ -120,7 +120,7 @@ bool Points::differs_by_owner(std::size_t axis) const {
 }
 
 bool Points::tell_apart(std::optional<std::size_t> without) const {
-    // By a hash of the values: those of another row have it with a chance of one in 2^64.
+    // Compares hashes of the values. Two rows have equal hashes by chance in one of 2^64 cases.
     std::unordered_set<std::uint64_t> seen;
     for (std::size_t row = 0; row < owners_.size(); ++row) {
         std::uint64_t hash = mix64(owners_[row]);

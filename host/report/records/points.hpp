@@ -1,5 +1,5 @@
-// What tells records apart where those of many runs and machines stand together: their devices; their points as
-// numbers, which axes they have and which records share a point; their warnings.
+// Tells records of many runs and machines apart: by their devices, by their points, and by the axes that they have.
+// Also their warnings, each once.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@
 
 namespace cllab::report {
 
-/// The value of an axis; empty where the point has no such axis.
+/// The value of an axis; empty if the point has no such axis.
 const std::string& value_at(const model::PointValues& point, const std::string& axis);
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name);
 
-/// As --axis takes it, for people: "64Ki" for 65536; four digits stay.
+/// A value as --axis takes it, in its short form: "64Ki" for 65536. Numbers of four digits stay.
 std::string axis_value(const std::string& value);
 
-/// "width=4096 size=64Ki" of the axes and values for which `shown` holds.
+/// "width=4096 size=64Ki": the axes and values for which `shown` holds.
 template <typename Shown>
 std::string point_text(const model::PointValues& point, Shown shown) {
     std::string out;
@@ -36,17 +36,17 @@ inline std::string point_text(const model::PointValues& point) {
     return point_text(point, [](const auto&, const auto&) { return true; });
 }
 
-/// "pitch_wide width=4096", and only the name where there are no axes.
+/// "pitch_wide width=4096"; only the name if there are no axes.
 std::string cell_title(const std::string& id, const std::string& point);
 inline std::string cell_title(const std::string& id, const model::PointValues& point) {
     return cell_title(id, point_text(point));
 }
 
-/// A reason without its numbers: alike for "a footprint of 192 MiB is too large" and the same of 256, and not for
-/// cl_khr_fp16 and cl_khr_fp64.
+/// A reason without the words that begin with a digit. "a footprint of 192 MiB is too large" gives the same as 256 MiB.
+/// cl_khr_fp16 and cl_khr_fp64 differ.
 std::string without_numbers(const std::string& reason);
 
-/// Of records of one cell the latest.
+/// The latest of several records of one cell.
 const model::Record* latest_of(const model::Rows& records);
 
 // Devices, by model::device_key.
@@ -79,26 +79,27 @@ private:
     std::map<std::string, std::size_t> number_of_;
 };
 
-/// Linear in the number of records: tables of tens of thousands are made from it.
+/// The axes and values of many rows. Takes time linear in the number of rows, as tables may have tens of thousands.
 class Points {
 public:
-    /// Axes in the order of first appearance. Rows with the same `owner` are those that the axes must tell apart.
+    /// Axes are in the order of first appearance. They must tell rows with the same `owner` apart.
     Points(const model::Rows& rows, const std::function<std::string(const model::Record&)>& owner);
 
-    /// Of the axes that are left.
+    /// The axes that are not dropped.
     const std::vector<std::string>& names() const { return names_; }
 
     bool differs(std::size_t axis) const;     ///< between any two rows
     bool everywhere(std::size_t axis) const;  ///< every row has a value of it
     /// True when the owners do not all have the same set of values of this axis.
     bool differs_by_owner(std::size_t axis) const;
-    /// No two rows of one owner have the same values of all axes, or of all but `without`.
+    /// True when no two rows of one owner have the same values of all axes, or of all axes except `without`.
     bool tell_apart(std::optional<std::size_t> without = {}) const;
-    /// Drops each axis for which `leaves` holds, one by one: what is asked of the next is without those before.
+    /// Drops each axis for which `leaves` holds, one by one. Later calls of `leaves` do not see the axes dropped
+    /// before.
     void drop_if(const std::function<bool(std::size_t axis)>& leaves);
 
-    /// For each row the number of its group: rows of one group share the values of all axes left. Numbers go by first
-    /// appearance.
+    /// The number of each row's group. Rows of a group share the values of all axes that are not dropped. Numbers
+    /// follow the order of first appearance.
     std::vector<std::size_t> groups() const;
 
 private:

@@ -32,7 +32,7 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 
 bool has_rate(const Record& r) { return metric_value(r, "bandwidth") || metric_value(r, "flops"); }
 
-/// Appends a text column when any row has something to say in it, which "-" is not.
+/// Appends a text column if some cell is neither empty nor "-".
 void add_text(std::vector<Column>& columns, Column column, const Rows& rows,
               const std::function<std::string(const Record&)>& text) {
     if (column.key.empty()) column.key = column_name(column.title);
@@ -41,7 +41,7 @@ void add_text(std::vector<Column>& columns, Column column, const Rows& rows,
         columns.push_back(std::move(column));
 }
 
-/// "1.2%" under the title "±", "-5.0/+82%", or how many samples there are where they are too few for an interval.
+/// "1.2%" under the title "±", "-5.0/+82%", or the number of samples if they are too few for an interval.
 std::string interval_of(const Record& r) {
     if (!r.time) return "-";
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
@@ -62,18 +62,18 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     const auto medians =
         values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
-    // The time of a slope is the time of a step already: one column says so instead of two that agree.
+    // The time of a slope already is the time of a step: show one column instead of two equal ones.
     const bool per_step = std::ranges::all_of(rows, [](const Record* r) {
         const auto step = metric_value(*r, "step_time");
         return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
     });
     columns.push_back(quantity_column({.title = per_step ? "per step" : "time", .key = "time"}, medians, "s"));
     add_text(columns, {.title = "±", .right = true, .keep = 92, .key = "interval"}, rows, interval_of);
-    // Where there is a rate, the time per step is the same figure turned round.
+    // With a rate, the time per step is only its inverse.
     const auto steps = values_of(rows, [](const Record& r) { return metric_value(r, "step_time"); });
     if (any(steps) && !per_step && (!any_row(rows, has_rate) || asked.wants("step_time")))
         columns.push_back(quantity_column({.title = "per step", .key = "step_time"}, steps, "s"));
-    // The usual clock and cache state go without saying; anything else is part of what the number means.
+    // The usual clock and cache state are not shown. Any other is, because it changes what the number means.
     if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, {.title = "clock", .keep = 90}, rows,
                  [](const Record& r) { return r.time ? r.time->clock : ""; });
@@ -89,9 +89,9 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
     for (const auto* row : rows)
         for (const auto& [name, metric] : row->metrics) {
             if (auto& unit = units[name]; unit.empty()) unit = metric.unit;
-            if (name != "step_time") add_once(names, name);  // that is a column of time
+            if (name != "step_time") add_once(names, name);  // step_time is a column of time
         }
-    // Without a rate the family's own metric is what it is about.
+    // Without a rate, the family's own metric is the main one.
     const int keep_own = any_row(rows, has_rate) ? 45 : 75;
     static constexpr Entry<std::string_view, int> keeps[] = {{"bandwidth", 80}, {"flops", 80},    {"of_copy", 60},
                                                              {"upload", 40},    {"download", 40}, {"hot_code", 10}};
@@ -122,7 +122,7 @@ void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks
     columns.push_back(std::move(column));
 }
 
-/// "12 mJ, 33% idle": no interval, as runs differ by more than the windows of one.
+/// "12 mJ, 33% idle". Shows no interval, because runs differ by more than the windows of one run.
 std::string energy_of(const Record& r) {
     if (!r.energy) return "-";
     return format_joules(r.energy->joules) + ", " + format_significant(100 * r.energy->idle / r.energy->joules, 2) +
@@ -137,8 +137,8 @@ bool tells_apart(const Rows& rows, const std::string& axis) {
     });
 }
 
-/// Whose loop each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
-/// point show the first one's.
+/// By row: the record whose loop it shows. Samples find a different part each time as the one that ran most. So rows
+/// with equal code at one point show the loop of the first.
 auto loops_of(const Comparison& comparison) {
     std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
     std::map<const Record*, const Record*> out;
@@ -150,7 +150,7 @@ auto loops_of(const Comparison& comparison) {
     return out;
 }
 
-/// A number of the inner loop, as `CodeInfo::loop` names it; empty where it is not known.
+/// A number of the inner loop, as `CodeInfo::loop` names it; empty if it is unknown.
 std::string in_loop(const Record& record, const std::string& what) {
     const auto found = record.code.loop.find(what);
     return found == record.code.loop.end() ? std::string() : std::to_string(found->second);
@@ -254,7 +254,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
                                        : row->status == model::Status::ok ? Tone::plain
                                                                           : Tone::dim);
-    // Host code goes without saying; what proves less is named. Where no row has more than itself, a warning says so.
+    // Checks by host code are not shown, weaker ones are. If all rows are unverified, a warning says so instead.
     const auto shows_proof = [](const Record& r) {
         return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != "only itself";
     };

@@ -26,7 +26,7 @@ std::string signed_percent(double ratio) {
 }
 
 /// How much longer the slower side takes: "3.1 % [2.5 %, 3.8 %] longer", or "4.2 [4.1, 4.3] times as long". All
-/// above 1.
+/// arguments are above 1.
 std::string longer(double ratio, double low, double high) {
     if (ratio < 2) return fmt::format("{} [{}, {}] longer", percent(ratio - 1), percent(low - 1), percent(high - 1));
     return fmt::format("{:.3g} [{:.3g}, {:.3g}] times as long", ratio, low, high);
@@ -37,7 +37,7 @@ std::string interval(const RatioEstimate& e) {
                        : fmt::format("{:.4f}, no interval", e.ratio);
 }
 
-/// What either side had of the cores that it could use, where others had a part of them.
+/// The share of the usable cores that each side had; empty if both had nearly all.
 std::string cores_line(const model::Comparison& c) {
     if (c.arrangements.empty()) return {};
     const double l = median_of(mapped(c.arrangements, &model::Arrangement::left_cores));

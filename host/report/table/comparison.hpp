@@ -10,26 +10,26 @@
 
 namespace cllab::report {
 
-/// Three lines: the verdict, how it was obtained, and the control beside it.
+/// One line each: the verdict, how it was obtained, the control, and the cores that either side lacked.
 std::string comparison_text(const model::Comparison& comparison);
 
-/// One short line while it goes on.
+/// One short line about the state of a running comparison.
 std::string comparison_progress(const model::Comparison& comparison);
 
-/// One line, schema as records have it, `"record": "comparison"`; readers of records skip it.
+/// One line with `"record": "comparison"`, in the schema of records. Readers of records skip it.
 std::string comparison_json(const model::Comparison& comparison);
 
-/// Of a share of 1: "0.42 %", "3.1 %", "12 %".
+/// A share of 1 in percent: "0.42 %", "3.1 %", "12 %".
 std::string percent(double part);
 
-/// The interval is left out where none is covered.
+/// Omits the interval if there is none.
 nlohmann::ordered_json to_json(const model::RatioEstimate& estimate);
 nlohmann::ordered_json to_json(const model::Arrangement& arrangement);
 
-/// True for a line of a comparison or a regression run: what says which record it is, and is not a cell's.
+/// True for a line that names its kind of record, such as a comparison or a regression. A cell's record does not.
 bool is_comparison(std::string_view line);
 
-/// The verdict of such a line in a sentence; nothing for a line that is damaged.
+/// The verdict of such a line in a sentence; nullopt if the line is damaged.
 std::optional<std::string> comparison_verdict(const std::string& line);
 
 }  // namespace cllab::report

@@ -23,7 +23,7 @@ using All = std::vector<Counts>;
 using Of = std::function<double(const Counts&)>;
 using Text = std::function<std::string(const Counts&)>;
 
-/// Whole numbers as such, others with four digits.
+/// Whole numbers exactly, others with four digits.
 std::string number(double value) {
     constexpr double most_exact = 1e12;
     const bool whole = std::abs(value - std::round(value)) < 1e-9 * std::abs(value) + 1e-12;
@@ -32,7 +32,7 @@ std::string number(double value) {
 
 constexpr const char* not_known = "not known";
 
-/// "12 ± 3", with "or more" where nothing bounds it from above; "9 or more" where all counted groups are alike.
+/// "12 ± 3", with "or more" if there is no upper limit. "9 or more" if only a lower limit is known.
 std::string estimate(const Amount& a, double times = 1) {
     if (!a.known) return a.at_least > 0 ? number(times * a.at_least) + " or more" : not_known;
     const bool has_margin = a.margin > 1e-6 * a.mean;
@@ -40,7 +40,7 @@ std::string estimate(const Amount& a, double times = 1) {
            (a.open ? " or more" : "");
 }
 
-/// The mean, and the range over the groups that were counted where they differ.
+/// The mean, and the range over the counted groups if these differ.
 std::string text_of(const Amount& a) {
     const double difference = a.high - a.low;
     if (difference <= 1e-6 * a.high) return estimate(a) + (a.known ? "" : " [" + number(a.low) + "]");
@@ -63,7 +63,7 @@ public:
     explicit Table(const All& all) : all_(all) {}
 
     void heading(const std::string& title) { heading_ = title; }
-    /// Always there.
+    /// Adds a line that is always shown.
     void text(const std::string& title, const Text& of) {
         Line line{title, mapped(all_, of)};
         line.differs = std::any_of(line.cells.begin(), line.cells.end(),
@@ -71,7 +71,7 @@ public:
         if (!heading_.empty()) lines_.push_back({std::exchange(heading_, {}), {}});
         lines_.push_back(std::move(line));
     }
-    /// Where it is above zero in one of them.
+    /// Adds a line that is shown if `there` is above zero for one of the launches.
     void text(const std::string& title, const Of& there, const Text& of) {
         if (std::any_of(all_.begin(), all_.end(), [&](const auto& counts) { return there(counts) > 0; }))
             text(title, of);
@@ -127,7 +127,7 @@ void add_bytes(Table& table, const std::string& kind, Accesses Counts::*space, b
     if (may_write) table.amount(kind + "bytes written", [=](const Counts& c) { return (c.*space).store_bytes; });
 }
 
-/// "32 (4)": what a request takes of something, and the least for as many bytes; where there was one.
+/// "32 (4)": what a request takes of something, and the least for as many bytes. Shown if there was a request.
 template <typename Requests>
 void add_of_least(Table& table, const std::string& title, Requests Counts::*where, Amount Requests::*found,
                   Amount Requests::*least) {
@@ -140,12 +140,12 @@ void add_of_least(Table& table, const std::string& title, Requests Counts::*wher
     table.text(title + " (least)", there, per_request);
 }
 
-/// Whether there is some of it, or may be.
+/// Above zero if there is some of the amount, or if it is unknown.
 Of is_there(const std::function<Amount(const Counts&)>& of) {
     return [=](const Counts& c) { return of(c).known ? of(c).high : 1; };
 }
 
-/// Per work-item of the launch.
+/// Distinct bytes per work-item of the launch.
 Amount distinct_amount(const Counts& c) {
     const auto bytes = distinct_bytes(c);
     Amount out{.mean = bytes.value_or(0) / c.items, .known = bytes.has_value()};
@@ -153,7 +153,8 @@ Amount distinct_amount(const Counts& c) {
     return out;
 }
 
-/// What the launch touches; while groups are left nothing bounds that.
+/// The distinct memory that the launch touches, which is unknown unless all groups are counted; and that of the counted
+/// groups.
 void add_different(Table& table) {
     const auto touched = [](const Counts& c) { return c.footprint.empty() ? 0 : c.footprint.back().bytes; };
     table.text("different bytes, launch", touched, [](const Counts& c) {
@@ -195,7 +196,7 @@ void add_near(Table& table) {
     table.amount("barriers", [](const Counts& c) { return c.barriers; });
 }
 
-/// `groups`: that its addresses are of.
+/// `groups`: the groups that the addresses are of, in words.
 void add_atomics(Table& table, const std::string& space, Atomics Counts::*where, const std::string& groups) {
     table.heading("atomics on " + space + " memory");
     table.amount("per work-item", [=](const Counts& c) { return (c.*where).number; });
@@ -205,7 +206,7 @@ void add_atomics(Table& table, const std::string& space, Atomics Counts::*where,
     table.value("different addresses, " + groups, [=](const Counts& c) { return (c.*where).addresses; });
 }
 
-/// Of each axis the value that was counted.
+/// The counted value of each axis.
 void add_points(Table& table, const All& all) {
     std::vector<std::string> axes;
     for (const auto& counts : all)
@@ -253,7 +254,7 @@ std::string heading_of(const Counts& c) {
     return c.id.find(c.kernel) == std::string::npos ? c.id + " " + c.kernel : c.id;
 }
 
-/// As many of them side by side as there is room for.
+/// Prints as many launches side by side as fit, and the others below.
 void print_table(std::ostream& out, const All& all, const TableStyle& style) {
     const auto table = table_of(all);
     constexpr std::size_t between = 2;
@@ -286,7 +287,7 @@ void print_table(std::ostream& out, const All& all, const TableStyle& style) {
     }
 }
 
-/// "40 sectors (least 8)": what a wave takes for a line.
+/// The cost of a line per wave: "40 sectors (least 8)".
 std::string cost_of(const CountedLine& line, double wave) {
     std::vector<std::string> out;
     const auto add = [&](double found, double least, const std::string& unit) {

@@ -50,7 +50,7 @@ void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findin
     }
 }
 
-/// Every k-th row of many, with the ends and the marked ones.
+/// If there are many rows: every k-th one, both ends and the marked ones.
 std::vector<CurveRow> thinned(const std::vector<CurveRow>& rows) {
     constexpr std::size_t most = 48;
     const auto step = std::max<std::size_t>(1, (rows.size() + most - 1) / most);
@@ -69,7 +69,7 @@ std::string bar(double length) {
     return out + eighths[parts % 8];
 }
 
-/// How wide the interval is, relative to the value; the samples where there are too few for one.
+/// The relative width of the interval, or the number of samples if they are too few for an interval.
 std::string spread(const CurveRow& r) {
     if (r.n > 0 && r.n < least_for_interval) return "n = " + std::to_string(r.n);
     const auto interval = r.low > 0 ? format_interval(r.value, r.low, r.high) : "";
@@ -111,7 +111,7 @@ void print_curve(std::ostream& out, const model::Curve& curve, const std::string
     out << wrap(id + ": " + (stepped ? "time per step" : "time") + " over " + axis.name + fixed +
                     (logarithmic ? " (bars are logarithmic)" : ""),
                 "", width_of_page(style));
-    // The shortest logarithmic bar stands for half the smallest value, so that it is seen too.
+    // Logarithmic bars begin at half the smallest value, so that its bar is visible.
     const auto length = [&](double value) {
         return bar_width * (logarithmic ? std::log(2 * value / least) / std::log(2 * most / least) : value / most);
     };
@@ -142,13 +142,13 @@ void print_findings(std::ostream& out, const std::vector<model::Finding>& findin
     columns[1].right = true;
     columns[1].tones.assign(findings.size(), Tone::strong);
     for (const auto& f : findings)
-        // An interval of no width says nothing; a count known exactly has none.
+        // An interval without width is not shown: a count that is known exactly has none.
         add_row(columns,
                 {f.name, f.withheld.empty() ? value_text(f.value, f.unit) : "-",
                  f.low < f.high ? "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]" : ""});
     if (std::ranges::all_of(columns[2].cells, &std::string::empty)) columns.pop_back();
     const auto room = width_of_page(style) - std::min(width_of_page(style), width_of(columns) + 2);
-    // How it was found stands beside it where there is room, else below.
+    // How a value was found is printed next to it if there is room, else below.
     Column beside{.tones = std::vector<Tone>(findings.size(), Tone::dim)};
     std::vector<std::string> below;
     for (const auto& f : findings) {

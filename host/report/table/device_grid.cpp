@@ -18,8 +18,8 @@ namespace {
 using model::Record;
 using Values = std::vector<std::string>;
 
-constexpr std::size_t most_pairs = 6;       // a sentence, not a second table
-constexpr std::size_t most_variants = 200;  // whose pairs are looked at
+constexpr std::size_t most_pairs = 6;       // keeps it a sentence
+constexpr std::size_t most_variants = 200;  // more variants have too many pairs
 
 /// A, B, … Z, AA, AB, …
 std::string letter_of(std::size_t n) {
@@ -27,7 +27,7 @@ std::string letter_of(std::size_t n) {
     return n < 26 ? out : letter_of(n / 26 - 1) + out;
 }
 
-/// The number of the device of each record, in order of first appearance; from most_devices on they are not shown.
+/// The number of each record's device, in order of first appearance. Devices from most_devices on are not shown.
 using DeviceNumbers = std::map<const Record*, std::size_t>;
 
 DeviceNumbers add_devices(DeviceGrid& grid, const Rows& records, const std::vector<LostDevice>& lost) {
@@ -46,7 +46,7 @@ DeviceNumbers add_devices(DeviceGrid& grid, const Rows& records, const std::vect
                                 &first, simulated});
     }
     grid.unshown = number - grid.devices.size();
-    if (grid.unshown > 0) return out;  // no column is free for one that has no record
+    if (grid.unshown > 0) return out;  // there is no column left for a lost device
     for (const auto& [device, reason] : lost)
         grid.devices.push_back(
             {letter_of(grid.devices.size()), device.name + device_details(device, "") + "; lost: " + reason});
@@ -59,8 +59,8 @@ std::string listed(const Values& words) {
     return join({words.begin(), words.end() - 1}, ", ") + " and " + words.back();
 }
 
-/// The axes that name a row. What a variant or device chose for itself does not, unless it is all that tells two cells
-/// apart.
+/// The axes that name a row. Excludes an axis that the variant or the device chose itself, unless it alone tells two
+/// cells apart.
 Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto) {
     Points points(rows, [&](const Record& r) { return std::to_string(device_of.at(&r)) + "\n" + r.variant; });
     points.drop_if([&](std::size_t i) {
@@ -70,7 +70,7 @@ Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const May
     return points;
 }
 
-/// Ranks the variants of a group on one device; whether some took no turns with the others.
+/// Ranks the variants of a group on one device. True if some of them did not take turns with the others.
 bool rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
     std::map<const Record*, Rank*> rank_of;
     Rows contenders;
@@ -135,7 +135,7 @@ Values reversals(const GridGroup& group, const std::vector<GridDevice>& devices)
     return out;
 }
 
-/// The first few, and how many more there are; ends the sentence.
+/// The first pairs, and the number of the others. Ends the sentence.
 std::string listed_pairs(Values pairs) {
     const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
     pairs.resize(pairs.size() - more);
@@ -147,7 +147,7 @@ struct Win {
     std::size_t variant, device;
 };
 
-/// Whether all that is ranked on the device took turns, so that there is one winner at the most.
+/// Whether all ranked cells of the device took turns, so that there is at most one winner.
 bool is_one_set(const GridGroup& group, std::size_t device) {
     std::set<std::size_t> sets;
     for (const auto& cells : group.cells)
@@ -185,7 +185,7 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
     for (std::size_t d = 0; d < devices.size(); ++d)
         for (std::size_t v = 0; v < group.ids.size(); ++v)
             if (group.cells[v][d].rank.fastest && is_one_set(group, d)) won.push_back({v, d});
-    // Without a winner on each, pairs may still be told apart.
+    // Without two winners, pairs may still be told apart.
     if (won.size() < 2) {
         const auto pairs = group.ids.size() > most_variants ? Values{} : reversals(group, devices);
         return pairs.empty() ? "" : "The ranking differs: " + listed_pairs(pairs);
@@ -235,7 +235,7 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
 
 namespace {
 
-/// The columns of one device: its times, and their ratios where it ranks its variants.
+/// The columns of one device: its times, and their ratios if it ranks its variants.
 std::vector<Column> device_columns(const GridDevice& device, std::size_t d, const std::vector<GridGroup>& groups) {
     Column times{.title = device.letter, .right = true}, ratios{.title = "", .right = true};
     for (const auto& group : groups) {
@@ -259,13 +259,12 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
     return out;
 }
 
-/// The devices' columns behind those of `rows`, in as many tables below one another as `width` asks for; 0 asks for
-/// one.
+/// The columns of `rows` and those of the devices, in as many tables as `width` requires. Width 0: one table.
 std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<GridDevice>& devices,
                                            const std::vector<GridGroup>& groups, std::size_t width) {
     std::vector<std::vector<Column>> out{rows};
     constexpr std::size_t indent = 2;
-    // Names that take more than half of it stand above their row.
+    // Names that take more than half of the width go above their row.
     const auto names = width_of(rows) > width / 2 ? indent : width_of(rows);
     for (std::size_t d = 0; d < devices.size(); ++d) {
         const auto columns = device_columns(devices[d], d, groups);

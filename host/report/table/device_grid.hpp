@@ -1,5 +1,5 @@
-// The variants beside each other on all devices of a run, or of the runs of many machines: as data, those of each
-// family at each point, by devices, ranked within each device; and as tables.
+// The variants side by side on all devices of one run or of many: as data by family, point and device, ranked within
+// each device; and as tables.
 #pragma once
 
 #include <iosfwd>
@@ -23,49 +23,48 @@ struct LostDevice {
 
 struct GridDevice {
     std::string letter, description;
-    const model::Record* first = nullptr;  ///< nothing: a device that was lost
+    const model::Record* first = nullptr;  ///< null: the device was lost
     bool simulated = false;
 };
 
-/// All variants at one point: `cells[v][d]` is that of variant v on device d.
+/// All variants at one point. `cells[v][d]` is the cell of variant v on device d.
 struct GridGroup {
     model::PointValues point;
     std::vector<std::string> ids;
     std::vector<std::vector<RankedCell>> cells;
 };
 
-/// The cells of a device that have a time: those that are ranked first, fastest first within what took turns.
+/// The cells of a device that have a time. Ranked cells come first. Within a set that took turns, the fastest is first.
 std::vector<const RankedCell*> fastest_first(const GridGroup& group, std::size_t device);
 
 struct GridFamily {
     std::string name;
     std::vector<GridGroup> groups;                           ///< at least one; all have values of the same axes
     std::set<std::string> varying;                           ///< axes on which groups differ
-    std::string common_point() const;                        ///< "width=4096 local=64" of the others
-    model::PointValues place(const GridGroup& group) const;  ///< what tells the group from the others
-    std::string where(const GridGroup& group) const;         ///< likewise, as text
+    std::string common_point() const;                        ///< values of the other axes: "width=4096 local=64"
+    model::PointValues place(const GridGroup& group) const;  ///< the group's values of the varying axes
+    std::string where(const GridGroup& group) const;         ///< place() as text
 };
 
 struct DeviceGrid {
-    bool apart = false;  ///< timed rows of one group took no turns with each other
+    bool apart = false;  ///< timed rows of one group did not take turns with each other
     std::vector<GridDevice> devices;
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices
     std::size_t repeated = 0;  ///< earlier records of cells that were run again
 };
 
-/// Of a cell that was run more than once the latest counts. The records outlive the grid.
+/// If a cell ran more than once, its latest record counts. The records must outlive the grid.
 DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost, const MayBeAuto& may_be_auto);
 
 /// Which variant wins where, and which pairs change order beyond their intervals. Empty when fewer than two devices
 /// rank the variants of this point and no pair changes order.
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices);
 
-/// A section a family, a row a variant and point, a column a device: the median time with its ratio to the device's
-/// fastest variant at that point, or the status. Ratios stay within a device; times of two devices are only set side by
-/// side. After each section one sentence a point tells which variant wins where, and which pairs change order beyond
-/// their intervals. A simulator's times are shown and not ranked. Of a cell that was run more than once the latest
-/// counts. Prints nothing for fewer than two devices.
+/// One section per family, one row per variant and point, one column per device: the median time with its ratio to the
+/// device's fastest variant at that point, or the status. Ratios stay within a device; times of two devices are only
+/// shown side by side. After each point comes its verdict(). A simulator's times are shown and not ranked. If a cell
+/// ran more than once, its latest record counts. Prints nothing for fewer than two devices.
 void print_by_device(std::ostream& out, const std::vector<model::Record>& records, const std::vector<LostDevice>& lost,
                      const MayBeAuto& may_be_auto, const TableStyle& style);
 

@@ -23,20 +23,20 @@ using model::Explanation;
 using model::Limit;
 using Json = nlohmann::ordered_json;
 
-/// What would be enough to name a limiter where none is.
+/// What would be enough to name a limiter, by the reason that none is named.
 constexpr Entry<Limit, const char*> enough_by_limit[] = {
     {Limit::close, "a largest bound that is clear of the next and at least 80 % of the time"},
     {Limit::unexplained, "a count or a `work` line of what has no bound; `cllab isa --hot` shows the code that runs"},
     {Limit::impossible, "a `work` line of what is executed, or a profile of an undisturbed device (`cllab profile`)"},
     {Limit::unsteady, "a time known within 10 %: a larger --max-time, or a quieter machine"}};
 
-/// A line of a block, what does not fit below itself.
+/// A line of a block, with a label. The text is wrapped next to it.
 std::string labelled(const std::string& label, const std::string& text, const TableStyle& style) {
     return "  " + wrap_beside(label + ": ", text, std::max<std::size_t>(style.text_width(), 3) - 2);
 }
 
-/// `=` where the next bound is busy too, `#` for the rest of the largest one, `+` for the one that follows it in time,
-/// `.` for what no bound explains.
+/// The time as a bar. `=`: the next bound, which is busy too; `#`: the rest of the largest bound; `+`: the bound that
+/// follows it in time; `.`: what no bound explains.
 std::string bar(const Explanation& e, const model::Timing& time) {
     constexpr std::size_t width = 60;
     const auto columns = [&](double seconds) {
@@ -55,16 +55,16 @@ std::string seconds_text(const Bound& b) {
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
 }
 
-/// What the peak is now and was in the profile, and which of them the bounds rest on.
+/// A peak now and before, and which of the two the bounds use.
 std::string again_text(const model::PeakAgain& p) {
     if (p.before <= 0) return p.name + ": " + quantity(p.now, p.unit) + " now; " + p.note;
     const auto before = quantity(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
-/// A line for each bound, and for what none explains.
+/// One line per bound, and one for the unexplained time.
 std::string bounds_text(const Explanation& e, const model::Timing& time, const TableStyle& style) {
-    std::vector<Column> columns(5);  // mark, part, name, time, and what it rests on
+    std::vector<Column> columns(5);  // mark, part, name, time, and how it was obtained
     columns[1].right = true;
     columns[4].keep = 10;
     columns[4].key = "how";
@@ -82,7 +82,7 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
         row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
     const auto how = columns[4].cells;
     const Grid grid(std::move(columns), style.width, style.colour);
-    // What a bound rests on stands below it where there is no room beside it.
+    // How a bound was obtained is printed below it, if there is no room next to it.
     const bool below = !grid.dropped().empty();
     std::string out;
     for (std::size_t i = 0; i < how.size(); ++i) {

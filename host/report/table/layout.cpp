@@ -23,7 +23,7 @@ std::size_t width_of(const Column& column) {
     return std::max(width, display_width(column.title));
 }
 
-/// What the column takes of a line.
+/// The width that the column takes of a line.
 std::size_t room_of(const Column& column) { return width_of(column) + gap.size(); }
 
 /// One line of the table; what(column) gives text and tone.
@@ -57,17 +57,17 @@ struct Scale {
 
 /// The scale of a column whose absolute values are `sizes`, ascending: that of their median.
 Scale common_scale(const std::vector<double>& sizes, const std::string& unit) {
-    // Memory bandwidth is talked about in GB/s, from a hundredth of one to thousands of them.
+    // Memory bandwidth is usually given in GB/s, from hundredths to thousands.
     if (unit == "B/s" && sizes.back() >= 1e7) return {1e9, "G"};
     static constexpr std::array<const char*, 11> prefixes{"p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-    // Times stop at seconds, rates start at one a second: kiloseconds and millibytes are nobody's units.
+    // Times end at seconds, and rates begin at one per second: nobody uses kiloseconds or millibytes.
     const bool seconds = unit == "s";
     const int power = static_cast<int>(std::floor(std::log10(sizes[sizes.size() / 2]) / 3 + 1e-9));
     const int index = std::clamp(power + 4, seconds ? 0 : 4, seconds ? 4 : 10);
     return {std::pow(1000.0, index - 4), prefixes[static_cast<std::size_t>(index)]};
 }
 
-/// The words, those of more than `room` columns in pieces, but for paths, which are to be copied.
+/// The words of a text. Words of more than `room` columns are split, except paths, which users copy.
 std::vector<std::string> words_of(const std::string& text, std::size_t room) {
     std::vector<std::string> out;
     for (const auto& word : split(text, ' ')) {
@@ -85,7 +85,7 @@ std::vector<std::string> words_of(const std::string& text, std::size_t room) {
     return out;
 }
 
-/// Where the rest of a long line is indented to: bytes and columns of the part before it.
+/// Where a long line is broken: the bytes of the part that stays, and the indent of the rest in columns.
 std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t width) {
     const auto first = std::min(line.find_first_not_of(' '), line.size());
     std::size_t best = first;
@@ -96,7 +96,7 @@ std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t w
 }
 
 std::string fitted(const std::string& line, std::size_t width) {
-    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
+    // No structured binding: a lambda cannot capture its names (clang 15).
     const auto hang = hang_of(line, width);
     const auto head = hang.first, indent = hang.second;
     std::string out = line.substr(0, head);
@@ -120,7 +120,7 @@ std::string fitted(const std::string& line, std::size_t width) {
             put(word, true);
             continue;
         }
-        bool blank = true;  // a list of values: behind its commas
+        bool blank = true;  // a list of values breaks after its commas
         for (std::size_t from = 0; from < word.size(); blank = false) {
             const auto comma = std::min(word.find(',', from), word.size() - 1);
             put(word.substr(from, comma + 1 - from), blank);
@@ -232,7 +232,7 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour)
         above_.push_back(std::move(*widest));
         columns_.erase(widest);
     }
-    // A name by itself comes before the values that say more of it.
+    // The kernel's name comes before "title=cell" names.
     std::ranges::stable_sort(above_, {}, &Column::names);
     const auto all = columns_;
     while (width != 0 && needed(0) > width) {

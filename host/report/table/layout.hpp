@@ -11,49 +11,49 @@ namespace cllab::report {
 
 enum class Tone { plain, strong, good, bad, dim };
 
-/// The text, printable, in the tone's terminal colour where there is colour.
+/// The text, made printable, in the tone's terminal color if `colour`.
 std::string paint(std::string_view text, Tone tone, bool colour);
 
-/// Columns that UTF-8 text takes on a terminal: one a code point (no wide or combining characters are printed here).
+/// Columns that UTF-8 text takes on a terminal: one per code point (no wide or combining characters are printed here).
 std::size_t display_width(std::string_view text);
 
-/// With blanks, up to that width: before the text where it stands at the right.
+/// Adds blanks up to that width: before the text if `right`, else after it.
 std::string padded(const std::string& text, std::size_t width, bool right);
 
-/// Whether a column names the row: by what stands in the cell, or by "title=cell".
+/// Whether a column names the row: no, by its cell, or by "title=cell".
 enum class Names { nothing, by_itself, with_title };
 
 struct Column {
     std::string title{};
     bool right = false;                ///< numbers are right-aligned
-    int keep = 100;                    ///< the column with the smallest value is the first to go when the room is short
-    std::vector<std::string> cells{};  ///< one a row
-    std::vector<Tone> tones{};         ///< one a row, or none at all
+    int keep = 100;                    ///< if space is short, the column with the smallest value is dropped first
+    std::vector<std::string> cells{};  ///< one per row
+    std::vector<Tone> tones{};         ///< one per row, or none at all
     Names names = Names::nothing;
-    std::string key{};     ///< what it is called where it is left out or asked for; empty: the title
-    std::size_t most = 0;  ///< cells that are wider are wrapped; 0: none is
+    std::string key{};     ///< its name for --columns and in the list of dropped columns; empty: the title
+    std::size_t most = 0;  ///< wider cells are wrapped; 0: none is
 };
 
-/// A cell for each of the columns.
+/// Adds a row with one cell per column.
 void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells);
 
-/// Printable text in which nothing is Markdown; an underline within a word is none.
+/// Printable text with Markdown's characters escaped. An underscore inside a word needs no escape.
 std::string plain_markdown(std::string_view raw);
 
 /// The columns as a table of Markdown.
 void write_markdown_grid(std::ostream& out, const std::vector<Column>& columns, std::size_t rows);
 
-/// Columns with less may go before the names of the rows have a line of their own.
+/// Columns with a smaller `keep` may be dropped before the names of the rows move to a separate line.
 inline constexpr int keep_of_answer = 90;
 
-/// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
-/// points in line. Values more than a factor 1000 apart carry their own unit each, so that no row shows 0.00. Absent
-/// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary
-/// ones, "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands
-/// in the title: "time [ms]"; where `column` has none, alone: "GB/s".
+/// A column of numbers with one unit and one SI prefix (that of the median), three significant digits each, decimal
+/// points aligned. If values are more than a factor of 1000 apart, each has its own unit, so that no row shows 0.00.
+/// Absent values show as "-". `unit`: "s" and units with "/s" take SI prefixes (B/s is always GB/s unless tiny), "byte"
+/// takes binary ones. "%" is in the cell, with one decimal. Other units are printed as they are, and whole numbers
+/// without decimals. The unit is in the title: "time [ms]"; without a title in `column`, it is the title: "GB/s".
 Column quantity_column(Column column, const std::vector<std::optional<double>>& values, const std::string& unit);
 
-/// A value with its unit in a sentence or a cell: seconds, bytes, rates with prefixes; whole numbers as such.
+/// A value with its unit in a sentence or a cell. Seconds, bytes and rates have prefixes, whole numbers no decimals.
 std::string quantity(double value, const std::string& unit);
 
 /// The same in a column of text: "12%", "-3 ns".
@@ -62,21 +62,20 @@ std::string value_text(double value, const std::string& unit);
 /// "1 cell", "2 cells".
 std::string counted(std::size_t number, const std::string& what);
 
-/// Columns that a line of the table takes.
+/// Terminal columns that a line of the table takes.
 std::size_t width_of(const std::vector<Column>& columns);
 
-/// Columns as lines of text. What a cell holds is made printable, whoever wrote it.
+/// Columns as lines of text. Makes all cells printable.
 class Grid {
 public:
-    /// Where the answer has no room beside the names of the rows, the widest of those stand above their row. Then takes
-    /// away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all as they
-    /// are.
+    /// If the columns from keep_of_answer on do not fit next to the names of the rows, the widest names move above
+    /// their row. Then drops columns with keep < 100, the smallest `keep` first (of equal ones the later), until a row
+    /// fits `width`. With `width` 0 all columns stay.
     Grid(std::vector<Column> columns, std::size_t width, bool colour);
-    /// Keys of the columns taken away, in their order.
+    /// Keys of the dropped columns, in their order.
     const std::vector<std::string>& dropped() const { return dropped_; }
     std::string header() const;
-    /// With the names that stand above the row, where they are not those of the row before. Several lines where a cell
-    /// is wrapped.
+    /// The row. The names above it come first, unless the row before has the same. Several lines if a cell is wrapped.
     std::string row(std::size_t i) const;
 
 private:
@@ -89,11 +88,11 @@ private:
     bool colour_;
 };
 
-/// The rows of the grid, each below the heading of its section where that is another one than the row's before.
+/// The rows of the grid. Each section has its heading above its first row.
 void print_sections(std::ostream& out, const Grid& grid, const std::vector<std::string>& sections, bool colour);
 
-/// Columns of text for lines of `width` columns, by print_sections: cells are wrapped. Columns without `most` share the
-/// room that the others leave.
+/// Columns of text in lines of `width` columns, by print_sections(). Cells are wrapped. Columns without `most` share
+/// the space that the others leave.
 void print_text_table(std::ostream& out, std::vector<Column> columns, const std::vector<std::string>& sections,
                       std::size_t width, bool colour);
 
@@ -101,12 +100,12 @@ void print_text_table(std::ostream& out, std::vector<Column> columns, const std:
 /// broken, a longer path gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
 
-/// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.
+/// `label` and next to it `text`, wrapped. The lines after the first are indented by the label's width.
 std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
 
-/// Lines of at most `width` columns: a longer one goes on below the last of its columns (what stands behind two blanks)
-/// that begins in the left 60 %, else below its own indent. Names are not cut: a word without a comma that is wider
-/// than the room has a line of its own.
+/// Lines of at most `width` columns. The rest of a longer line goes below the last column that begins in its left 60 %.
+/// A column follows two blanks. Without one, the rest is indented by four more blanks. Does not cut names: a word
+/// without a comma that is too wide has its own line.
 std::string fit(std::string_view text, std::size_t width);
 
 /// The text of HTML or XML: an entity in place of each of `characters`, of & < > " '.

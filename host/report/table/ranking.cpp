@@ -14,13 +14,13 @@ namespace {
 
 using model::Record;
 
-/// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
+/// The axes that split the rows into comparable groups. Excludes those whose values the variants chose themselves.
 Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });
     if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
     points.drop_if([&](std::size_t i) {
         const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.names()[i]);
-        // A sweep would give each variant the same values.
+        // In a sweep, all variants have the same values.
         return possible && points.differs_by_owner(i) && points.tell_apart(i);
     });
     // An axis that some variants do not have is a launch parameter of the others: their values compete.
@@ -28,7 +28,7 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     return points;
 }
 
-/// What the same work costs: the inverse of the rate, or the time where there is no rate. 0 when unknown.
+/// The cost of the same work: the inverse of the rate, or the time if there is no rate. 0 if unknown.
 double cost_of(const Record& r, const std::string& rate) {
     if (!r.time || !(r.time->median > 0)) return 0;
     if (rate.empty()) return r.time->median;
@@ -36,23 +36,23 @@ double cost_of(const Record& r, const std::string& rate) {
     return value > 0 ? 1 / value : 0;
 }
 
-/// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
-/// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
-/// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores
-/// that either did not have. Placement is known from identical code under two names, which differed by up to 11 % on
-/// CPUs and by 3 % on a GPU; the others are of the records.
+/// The smallest relative difference in cost for which the faster of two is named: 0.2 is 20 %. It combines three
+/// effects that one replicate cannot tell from a difference of the kernels. They are: the placement of buffers; how
+/// much the reference kernel varied next to these samples (rule 14 of host/README.md); and the cores that either
+/// lacked. The first is a constant, the others come from the records.
 double least_difference(const Record& a, const Record& b) {
-    // Equal code under two names, its buffers in other places: up to 1.11 times the time on CPUs, 1.03 on a GPU
-    // (`tests/trial/verdicts.py`, `tests/trial/tables.py`). Other machines may place them worse: a third more.
+    // Equal code under two names, with other placement of buffers, took up to 1.11 times as long on CPUs and 1.03 on a
+    // GPU (`tests/trial/verdicts.py`, `tests/trial/tables.py`). Other machines may be worse: a third more.
     const double placement = a.device.type == "gpu" ? 0.04 : 0.15;
     const double varied = std::max(a.time->reference_spread, b.time->reference_spread);
     const double cores = std::min(model::cores_share(a), model::cores_share(b));
-    // What a row without its cores takes longer than its share of them says (`tests/trial/beside_load.py`).
+    // A row that lacks cores takes up to this factor longer than its share of cores explains
+    // (`tests/trial/beside_load.py`).
     constexpr double beside_load = 1.5;
     return (1 + placement) * (1 + varied) / cores * (cores < model::nearly_all_cores ? beside_load : 1) - 1;
 }
 
-/// `timed`: places of rows that took turns.
+/// `timed`: indices of rows that took turns.
 void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks) {
     if (timed.size() < 2) return;
     std::string rate;
@@ -72,7 +72,7 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
     }
 }
 
-/// `members`: places of rows at one point. `sets`: how many were ranked before.
+/// `members`: indices of rows at one point. `sets`: number of sets ranked before.
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
                 bool& apart) {
     std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
@@ -87,8 +87,8 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     }
 }
 
-/// Where rows are ranked all stand by time: those that took turns in the order of their ranks, where the fastest of
-/// them stands. `members`: at one point.
+/// If some rows are ranked, sorts all by time. Rows that took turns stay together in the order of their ranks, at the
+/// position of the fastest. `members`: indices of rows at one point.
 void put_fastest_first(const Rows& rows, std::vector<std::size_t>& members, const std::vector<Rank>& ranks) {
     const auto seconds = [&](std::size_t i) { return rows[i]->time ? rows[i]->time->median : HUGE_VAL; };
     std::map<std::size_t, double> least;  // by set
@@ -113,8 +113,8 @@ std::string rank_text(const Rank& rank) {
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
     const auto cost_at = [](double cost, const Record& r, double time) { return cost * time / r.time->median; };
-    // Where the middle halves of the samples overlap, another process may well have the medians the other way round: an
-    // interval of the median shrinks with the number of samples, what changes from process to process does not.
+    // If the middle halves of the samples overlap, another process may reverse the order of the medians. More samples
+    // shrink the interval of a median, but not the differences between processes.
     const bool apart =
         cost_at(cost_a, a, std::max(a.time->high, a.time->q3)) < cost_at(cost_b, b, std::min(b.time->low, b.time->q1));
     const auto turns = model::turns_of(a);

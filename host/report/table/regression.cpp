@@ -24,7 +24,7 @@ using model::CellChange;
 using model::RegressionCell;
 using Json = nlohmann::ordered_json;
 
-/// "+3.1 %" of a ratio 1.031; "x4.2" where per cent read badly.
+/// "+3.1 %" for a ratio of 1.031; "x4.2" from 2 on.
 std::string change_text(double ratio) {
     if (ratio >= 2) return fmt::format("x{:.3g}", ratio);
     return fmt::format("{:+.1f} %", 100 * (ratio - 1));
@@ -61,7 +61,7 @@ bool is_same_code(const RegressionCell* cell) { return cell->change == CellChang
 
 std::string xml(std::string_view text) { return with_entities(printable(text), "&<>\""); }
 
-/// One sentence on a cell, for JUnit.
+/// One sentence about a cell.
 std::string sentence_of(const RegressionCell& cell) {
     std::string out = model::name(cell.change);
     if (cell.test)
@@ -107,7 +107,7 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
     return cell_title(cell.id, point_text(cell.point, tells));
 }
 
-/// `cells`: those of `r` that are shown.
+/// `cells`: the cells of `r` to show.
 std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
     std::vector<Column> columns{{.title = "cell", .names = Names::by_itself},
                                 {.title = "change"},

@@ -22,7 +22,7 @@ namespace {
 
 using model::Record;
 
-/// `cells`: as many as there are in all.
+/// `cells`: the number of all cells.
 void print_notes(std::ostream& out, const Notes& notes, std::size_t cells, const TableStyle& style) {
     constexpr std::size_t most_ids = 4, most_notes = 200;
     const auto& all = notes.all();
@@ -42,7 +42,7 @@ void print_notes(std::ostream& out, const Notes& notes, std::size_t cells, const
             style.text_width());
 }
 
-/// Where the dumps of rows are, without the last folder.
+/// The parent folders of the rows' dumps.
 std::string dump_parents(const Rows& rows) {
     constexpr std::size_t most = 20;
     std::vector<std::string> parents;
@@ -51,7 +51,7 @@ std::string dump_parents(const Rows& rows) {
     return first_few(parents, most, std::identity());
 }
 
-/// Takes out of the rows what the device does not support at many points, for one reason each.
+/// Removes from the rows what the device does not support at many points. Returns it by variant and reason.
 std::vector<Rows> take_unsupported(Rows& rows) {
     constexpr std::size_t many = 4;
     const auto key = [](const Record* r) {
@@ -78,13 +78,13 @@ void print_unsupported(std::ostream& out, const std::vector<Rows>& folded, std::
     }
 }
 
-/// Times of a simulator mean nothing.
+/// The sentences below a table. None for a simulator, whose times mean nothing.
 std::vector<std::string> sentences_of(const Comparison& comparison) {
     const auto simulated = [](const Record* r) { return model::warns(*r, model::Warning::simulated); };
     return std::ranges::any_of(comparison.rows, simulated) ? std::vector<std::string>() : table_sentences(comparison);
 }
 
-/// Whether rows of it took no turns with each other.
+/// True if timed rows of a group did not take turns with each other.
 bool print_family(std::ostream& out, Rows unordered, const Notes& notes, const TableStyle& style,
                   const MayBeAuto& may_be_auto) {
     const std::size_t text_width = style.text_width();
@@ -188,7 +188,7 @@ void write_markdown_grid(std::ostream& out, const std::vector<Column>& columns, 
 
 namespace {
 
-/// The columns that a terminal of this width would have, without what is of this machine only.
+/// The columns that fit 110 characters, without the dump folder, which is only on this machine.
 std::vector<Column> shown(std::vector<Column> columns) {
     constexpr std::size_t width = 110;
     std::erase_if(columns, [](const Column& c) { return c.key == "dump"; });

@@ -1,4 +1,4 @@
-// What is printed as tables: cells, a row each in a section a device and family; counts; where the time went.
+// Tables: cells, one row each, in one section per device and family; and counts.
 #pragma once
 
 #include <cstddef>
@@ -16,31 +16,30 @@ namespace cllab::report {
 struct TableStyle {
     bool colour = false;
     unsigned width = 0;  ///< columns that a line may take; 0: as many as it needs, and no column is dropped
-    /// What --columns asks for beside the names of the rows and their status, whatever that takes; "all" is every
-    /// column. Empty: what there is room for.
+    /// The columns that --columns requests. Row names and the status are always shown, and the width is ignored. "all":
+    /// every column. Empty: the columns that fit.
     std::vector<std::string> columns{};
     /// Where sentences and headings are wrapped.
     std::size_t text_width() const { return width ? width : 100; }
 };
 
-/// Columns: id (with the axes that vary), status, median ± interval, the headline rates, fraction of the device's own
-/// copy bandwidth, registers where known, dump folder. Where the room is short only id, axes, status and time are sure
-/// to stay; the rest goes from the least telling on, and a line names what went. Failures show their reason on a line
-/// of their own; warnings follow the table, each once, with the rows they belong to. `may_be_auto` is for records of
-/// several runs.
+/// Columns: id (with the axes that vary), status, median ± interval, the main rates, share of the device's own copy
+/// bandwidth, registers if known, dump folder. If space is short, only id, axes, status and time are sure to stay. The
+/// others are dropped, the least informative first, and a line names them. The reason of a failure has a separate
+/// line. Warnings follow the table, each once, with their rows. `may_be_auto` is for records of several runs.
 void print_table(std::ostream& out, const Rows& rows, const TableStyle& style, const MayBeAuto& may_be_auto = {});
 
-/// The table as GitHub shows it, for an issue or the summary of a pull request. Verdicts first, then a picture where
-/// `picture` names one, then a table per device and family, with the reasons of failures and the warnings below. Of the
-/// columns those that a line of 110 characters has room for.
+/// The table as GitHub shows it, for an issue or the summary of a pull request. Verdicts first, then the picture that
+/// `picture` names, if any. Then one table per device and family, with the reasons of failures and the warnings below.
+/// Shows the columns that fit 110 characters.
 void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::string>& verdicts,
                     const std::string& picture, const MayBeAuto& may_be_auto = {});
 
-/// What launches execute: a table with a column for each, so that what differs is seen at once; below it the costliest
-/// lines of each and what was not counted.
+/// What launches execute: a table with one column per launch, in which different rows are marked. Below it the
+/// costliest lines of each launch, and what was not counted.
 void print_counts(std::ostream& out, const std::vector<model::Counts>& all, const TableStyle& style);
 
-/// The columns' names that do not depend on the family: --columns takes these, "all", and the names of axes and
+/// The names of the columns that do not depend on the family. --columns takes these, "all", and the names of axes and
 /// metrics.
 const std::vector<std::string>& column_names();
 

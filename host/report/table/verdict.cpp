@@ -39,7 +39,7 @@ std::string time_text(const Record& r) {
 
 std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
 
-/// What a record says that its kernel executes or asks for; nothing where it does not say.
+/// An amount that a record's kernel executes or uses. `of`: nullopt if the record does not have it.
 struct Amount {
     const char *verb, *what;
     std::optional<double> (*of)(const Record&);
@@ -57,7 +57,7 @@ const Amount amounts[]{
      [](const Record& r) { return r.code.spills ? std::optional(static_cast<double>(*r.code.spills)) : std::nullopt; }},
 };
 
-/// "instructions per pixel" of the unit "instr/pixel".
+/// "instructions per pixel" for the unit "instr/pixel".
 std::string unit_of(const Amount& amount, const Record& r) {
     for (const auto& [name, metric] : r.metrics)
         if (name == "hot_code" && amount.what == std::string_view("instructions"))
@@ -72,12 +72,12 @@ std::string deciding_command(const Record& a, const Record& b, const model::Poin
     return "`" + out + " --device " + a.device.selector + "`";
 }
 
-/// The least share of its cores that one of the cells had.
+/// The smallest share of its cores that one of the cells had.
 double cores_of(const Cells& close) {
     return std::ranges::min(mapped(close, [](const auto* cell) { return model::cores_share(*cell->record); }));
 }
 
-/// Why rows of equal standing are not told apart.
+/// Why the rows are not told apart.
 std::string cause(const Cells& close) {
     const auto share = cores_of(close);
     double allowed = 0;
@@ -89,7 +89,7 @@ std::string cause(const Cells& close) {
                        format_significant(100 * allowed, 2));
 }
 
-/// Of variants of which none is ranked, or of the only one.
+/// The sentence about variants of which none is ranked, or about the only variant.
 std::vector<std::string> least_sentence(const Cells& timed, const model::PointValues& where) {
     if (timed.empty()) return {};
     const auto by_time = [](const RankedCell* cell) { return cell->record->time->median; };
@@ -110,7 +110,8 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
         copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
-/// What the ratios of variants are of that do different amounts of work: " per byte". Nothing where they are of times.
+/// " per byte" or " per operation" if the variants do different amounts of work, so that ratios are of rates; empty if
+/// ratios are of times.
 std::string per_what(const Cells& ranked) {
     const auto& best = *ranked.front()->record;
     const bool of_times = std::ranges::all_of(ranked, [&](const RankedCell* cell) {
@@ -123,7 +124,7 @@ std::string per_what(const Cells& ranked) {
     return bytes ? " per byte" : " per operation";
 }
 
-/// Of those that took turns, fastest first.
+/// The sentence about cells that took turns, fastest first.
 std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     const auto* best = ranked.front();
     const auto per = per_what(ranked);
@@ -142,7 +143,7 @@ std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
            cause(close) + "; " + deciding_command(*best->record, *close[1]->record, where) + " decides.";
 }
 
-/// The axes that tell rows apart. Asked once for a table: it may have a million rows.
+/// The axes on which rows differ. Call it once per table, which may have a million rows.
 std::vector<std::string> axes_apart(const Comparison& c) {
     auto out = c.axes;
     std::erase_if(out, [&](const auto& axis) {
@@ -153,7 +154,7 @@ std::vector<std::string> axes_apart(const Comparison& c) {
     return out;
 }
 
-/// "size=1Ki" of these axes.
+/// The record's values of these axes.
 model::PointValues where_of(const std::vector<std::string>& axes, const Record& r) {
     return mapped(axes, [&](const auto& axis) { return std::pair(axis, std::string(value_at(r.point, axis))); });
 }
@@ -162,7 +163,8 @@ std::string where_text(const model::PointValues& where) {
     return point_text(where, [](const auto&, const auto& value) { return !value.empty(); });
 }
 
-/// One row per point: the least and the longest time of each variant over the axis of most values, at the same others.
+/// For tables with one row per point. The least and the longest time of each variant over the axis with the most
+/// values; the other axes keep their values.
 std::vector<std::string> range_sentences(const Comparison& c) {
     constexpr std::size_t most = 4;
     const auto axes = axes_apart(c);
@@ -191,7 +193,7 @@ std::vector<std::string> range_sentences(const Comparison& c) {
     return out;
 }
 
-/// Of many points: how often each variant is the fastest.
+/// For many points: how often each variant is the fastest.
 std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) {
     std::map<std::string, std::size_t> wins;
     std::size_t none = points.size();
@@ -298,7 +300,7 @@ std::vector<std::string> table_sentences(const Comparison& c) {
     if (points.empty()) return range_sentences(c);
     const auto axes = axes_apart(c);
     std::vector<std::string> out;
-    if (points.size() > few) {  // and one point of which nothing is known
+    if (points.size() > few) {  // one undecided point follows
         out.push_back(counts_sentence(points));
         std::erase_if(points, [](const auto& cells) {
             return std::ranges::any_of(cells, [](const auto& cell) { return cell.rank.fastest; });

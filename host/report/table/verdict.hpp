@@ -1,5 +1,5 @@
-// Which variant is fastest, by how much, what differs between it and the next, and what to do where none is: in
-// sentences, the same ones on the terminal, the page, the picture and in Markdown.
+// Sentences: which variant is fastest, by how much, how it differs from the next, and what to do if none is. The
+// terminal, the page, the picture and Markdown show the same sentences.
 #pragma once
 
 #include <string>
@@ -10,29 +10,30 @@
 
 namespace cllab::report {
 
-/// Of the timed variants at one point on one device, fastest first: a sentence for each set that took turns. `where`:
-/// what tells the point from others of the same run, for the command that compares two of them.
+/// `timed`: the timed variants at one point on one device, fastest first. One sentence per set that took turns.
+/// `where`: the axes that tell the point from others of the same run, for the command that compares two variants.
 std::vector<std::string> ranking_sentences(const std::vector<const RankedCell*>& timed,
                                            const model::PointValues& where = {});
 
-/// What a table of two or more timed cells ends with: of few points the ranking at each, of many how often each
-/// variant is fastest, of one variant the points of its least and its longest time.
+/// The sentences below a table of two or more timed cells. Few points: the ranking at each. Many points: how often each
+/// variant is fastest, and one undecided point. One variant per point: the points of its least and its longest time.
 std::vector<std::string> table_sentences(const Comparison& comparison);
 
-/// The largest difference that was counted or declared, with the same sign as the times: "a executes 26 instructions
-/// per pixel, b 60". Empty where there is none of a tenth.
+/// The largest counted or declared amount that is larger for the slower kernel: "a executes 26 instructions per pixel,
+/// b 60". Empty if none differs by a tenth.
 std::string difference(const model::Record& faster, const model::Record& slower);
 
-/// A kernel as the command line takes it: of a user's file with the file's name.
+/// A kernel as the command line takes it, with the file's name if it is from a user's file.
 std::string pattern_of(const model::Record& record);
-/// A word of a command that a user copies: in quotes where a shell would take it apart or expand it.
+/// A word of a command that a user copies: in quotes if a shell would split or expand it.
 std::string shell_word(std::string word);
-/// Whether the word of a command line gives the axis its values: "n=256" behind -a or --axis, "--axis=n=256".
+/// Whether the word of a command line gives the axis its values: "n=256" after -a or --axis, "--axis=n=256".
 bool sets_axis(std::string_view word, const std::string& axis);
-/// " --axis n=256" of the axes that its command line had, and of those in `also`: at another size another one may win.
+/// " --axis n=256" for the axes that the record's command line set, and for those in `also`. At another size, another
+/// variant may win.
 std::string axes_of(const model::Record& record, const model::PointValues& also = {});
 
-/// "±1.7 %", "-5/+82 %", or "n = 3" where there is no interval.
+/// "±1.7 %", "-5/+82 %", or "n = 3" if there is no interval.
 std::string spread_of(const model::Record& record);
 
 }  // namespace cllab::report
