@@ -197,10 +197,10 @@ private:
 std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& place) {
     if (b == 0) refuse(place, "division by zero");
     if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
-    if (kind == NodeKind::remainder) return a % b;
-    // Division rounds down and `ceil` rounds up, also for negative values.
+    // Division rounds down and `ceil` rounds up, also for negative values; a = b * (a / b) + a % b.
     const auto quotient = a / b;
     const bool exact = a % b == 0, positive = (a < 0) == (b < 0);
+    if (kind == NodeKind::remainder) return a % b + (exact || positive ? 0 : b);
     if (kind == NodeKind::ceiling) return quotient + (!exact && positive);
     return quotient - (!exact && !positive);
 }

@@ -44,7 +44,7 @@ Names::Known Names::of_length(const std::string& name, const Place& place) {
     const auto argument = name.substr(4, name.size() - 5);  // of "len(x)"
     const auto found = given_.find(argument);
     if (found == given_.end() || found->second.extent.empty())
-        refuse(place, "the length of '", argument, "' is not known; add a line 'arg ", argument, " = rand:1024' does");
+        refuse(place, "the length of '", argument, "' is not known; add a line 'arg ", argument, " = rand:1024'");
     Known out{1};
     for (const auto& extent : found->second.extent)
         if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole)) refuse(place, name, " does not fit 63 bits");

@@ -44,7 +44,7 @@ std::string read_text(const fs::path& path, const Place& place) {
     // text after it, such as the kernels that cllab adds to query the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
     if (const auto at = text.find('\0'); at != std::string::npos)
-        refuse(place, "'", path.string(), "' has a zero byte at ", at, ", the limit for kernel text");
+        refuse(place, "'", path.string(), "' has a zero byte at ", at, ", which kernel text cannot contain");
     return text;
 }
 

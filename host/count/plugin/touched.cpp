@@ -116,6 +116,7 @@ public:
         most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
         instructions_ = 0, too_long_ = overruns_ = false;
         arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear(), is_access_.clear();
+        local_sizes_.clear();
         items_ = {};
         const auto* kernel = invocation->getKernel();
         const auto* function = kernel->getFunction();

@@ -384,21 +384,21 @@ model::Proof Ledger::proof(const Question& q) const {
         if (!is_empty(q, seen, relation)) rungs.push_back("relation " + relation.line.text);
     if (!rungs.empty() && q.random_inputs && seen.seeds.size() < 2) rungs.emplace_back("one input");
     if (q.agreement && !q.agreement->sentence.empty()) warn(model::Warning::elsewhere, q.agreement->sentence);
-    const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' does";
+    const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' verifies them";
     if (rungs.empty()) {
         rungs.emplace_back("only itself");
         std::string why = "results are repeatable but unverified";
-        if (variants.size() > 1 || !q.reference.empty()) why += ", as do variants that have the same code";
-        if (!seen.empty_relations.empty()) why += ", nor does a relation of results that are all 0";
+        if (variants.size() > 1 || !q.reference.empty()) why += "; variants with the same code prove nothing";
+        if (!seen.empty_relations.empty()) why += "; results that are all 0 satisfy any relation";
         if (std::ranges::any_of(q.relations, [&](const auto& r) { return is_empty(q, seen, r); }) &&
             seen.empty_relations.empty())
-            why += ", nor does a permutation of inputs that the results do not depend on";
+            why += "; a permutation proves nothing of inputs that the results do not depend on";
         warn(model::Warning::unproved, why + "; " + proofs);
         say_others(q, others, out);
     } else if (!open.empty() && !agreed && !disputed) {
         const auto names = join(open, ", ");
         rungs.push_back("only itself (" + names + ")");
-        warn(model::Warning::unproved, names + " is unverified; " + proofs);
+        warn(model::Warning::unproved, "the results of " + names + " are unverified; " + proofs);
     }
     out.checked_by = join(rungs, ", ");
     if (!seen.other_results.empty()) warn(model::Warning::other_results, seen.other_results);
