@@ -15,7 +15,7 @@ class Geometry(BrowserTest):
         records[0]["warnings"] = ["few-cores: others had them"]
         return records
 
-    def test_points_of_one_axis_are_one_curve_with_whiskers_that_ends_where_the_data_does(self):
+    def test_points_of_one_axis_are_one_curve_with_whiskers(self):
         self.open(self.make(self.over_an_axis()))
         self.assertEqual(self.js("return [document.querySelectorAll('figure.bars').length, document.querySelectorAll('.family figure.chart').length]"), [0, 1])
         self.assertEqual(self.js("return document.querySelectorAll('.family figure.chart path.span').length"), 2)
@@ -27,7 +27,7 @@ class Geometry(BrowserTest):
                 return [(box.left + box.right) / 2, inner.right]""")
             self.assertLess(abs(dots - last), 0.25 * width, (width, last, dots))
 
-    def test_a_value_of_a_curve_has_its_interval_and_what_is_doubtful_of_it(self):
+    def test_value_of_a_curve_has_its_interval_and_warnings(self):
         maker = made.Maker()
         records = [maker.record("latency", "global", 2e-9, point={"footprint": 2**k}) for k in range(12, 20)]
         records[0] = maker.record("latency", "global", 3e-9, point={"footprint": 2**12})
@@ -36,7 +36,7 @@ class Geometry(BrowserTest):
         self.assertRegex(self.js("return document.querySelector('.family .verdict').textContent").replace("\u200b", ""),
                          r"\Alatency_global takes \S+ ns (±|-)\S+.% at footprint=\S+ and \S+ ns (±|-)\S+.% \(below-floor\) at footprint=4096\.")
 
-    def test_why_nothing_is_ranked_and_the_command_that_decides_stand_in_the_verdict(self):
+    def test_verdict_explains_missing_ranks_and_names_a_deciding_command(self):
         maker = made.Maker()
         records = [maker.record("pitch", variant, seconds, point={"width": 64}, argv=["cllab", "run", "pitch_*"]) for variant, seconds in (("wide", 1e-4), ("roi", 1.05e-4))]
         self.open(self.make(records))
@@ -44,7 +44,7 @@ class Geometry(BrowserTest):
         self.assertRegex(verdict, r"pitch_wide, pitch_roi are too close to call, the best takes \S+ us ±\S+.%; samples overlap, or differ by no more than the \d+.% that")
         self.assertIn("cllab run pitch_roi --vs pitch_wide --device 1:0 decides.", verdict)
 
-    def test_all_cells_stand_as_ranked_and_their_times_are_on_a_telephone_whole(self):
+    def test_cells_are_in_ranked_order_and_times_fit_a_phone(self):
         self.open(self.make(self.over_an_axis()), "#cells")
         names = self.js("return Array.from(document.querySelectorAll('#table tbody th')).map(t => t.textContent)")
         self.assertEqual([name.replace("\u200b", "")[6:] for name in names], ["wide", "roi"] * 4)
@@ -53,7 +53,7 @@ class Geometry(BrowserTest):
             .filter(([right]) => right > 360)""")
         self.assertEqual(cut, [], "the first number and its unit")
 
-    def test_a_card_and_its_code_leave_no_half_empty_and_wrap(self):
+    def test_card_and_its_code_fill_their_halves_and_wrap(self):
         records = self.plain_records()
         self.open(self.make(records))
         for width in WIDTHS:
@@ -67,13 +67,13 @@ class Geometry(BrowserTest):
             self.assertLess(max(holes), 350, width)
             self.assertEqual(self.js("return Array.from(document.querySelectorAll('pre')).filter(p => p.scrollWidth > p.clientWidth + 1).map(p => p.textContent.slice(0, 60))"), [], width)
 
-    def test_a_wide_screen_keeps_the_bars_beside_their_names(self):
+    def test_wide_screen_keeps_the_bars_near_their_names(self):
         maker = made.Maker()
         self.open(self.make([maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4))]))
         self.resize(2560)
         self.assertLessEqual(self.js("return document.querySelector('figure.bars').getBoundingClientRect().width"), 1600)
 
-    def test_a_roofline_without_a_slope_is_not_drawn_and_each_point_is_named(self):
+    def test_roofline_without_a_slope_is_not_drawn_and_points_are_named(self):
         maker = made.Maker()
         records = [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4), ("loop", 3e-4))]
         for record in records:
@@ -87,7 +87,7 @@ class Geometry(BrowserTest):
         self.assertEqual(self.js("return Array.from(document.querySelectorAll('section:has(#roofline) .legend li')).map(l => l.textContent.trim())"),
                          ["pitch_wide", "pitch_roi", "pitch_loop"])
 
-    def test_a_comparison_is_drawn_with_its_arrangements_and_its_interval(self):
+    def test_comparison_is_drawn_with_its_replicates_and_its_interval(self):
         records = [made.Maker().record("pitch", "wide", 1e-4, point={"width": 64})]
         comparison = {"schema": 2, "record": "comparison", "left": "pitch_wide", "right": "pitch_roi", "point": {"width": 64}, "device": made.CPU, "cache": "hot",
                       "verdict": "slower", "ratio": {"ratio": 1.1, "n": 8, "low": 1.05, "high": 1.15, "coverage": 0.99}, "control": {"ratio": 1.0, "n": 8}, "floor": 0.005,

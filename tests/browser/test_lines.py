@@ -19,7 +19,7 @@ class Lines(BrowserTest):
     POINT = """const at = Array.from(document.querySelectorAll(arguments[0])).find(e => e.textContent.includes(arguments[1]));
         at.dispatchEvent(new PointerEvent(arguments[2], {bubbles: true, pointerType: arguments[3]}))"""
 
-    def test_pointing_at_a_source_line_marks_its_instructions_and_the_other_way_round(self):
+    def test_source_lines_and_instructions_highlight_each_other(self):
         self.open(self.make(self.lined_records()))
         self.js("for (const d of document.querySelectorAll('details')) d.open = true")
         listing = self.js("return Array.from(document.querySelector('.code .isa').querySelectorAll('span')).map(e => e.textContent)")
@@ -48,7 +48,7 @@ class Lines(BrowserTest):
         self.assertEqual(self.js(self.MARKED), [[], [], 0])
         self.assert_quiet()
 
-    def test_marks_are_seen_in_both_color_schemes_at_every_width_and_a_page_without_lines_has_none(self):
+    def test_marks_are_visible_in_both_color_schemes_at_every_width(self):
         page = self.make(self.lined_records())
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
         color = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"

@@ -19,7 +19,7 @@ class Looks(BrowserTest):
         self.assertEqual(self.js(ticks), before)
         self.assert_quiet()
 
-    def test_times_far_apart_stand_on_a_logarithmic_axis_and_points_without_a_time_in_a_line(self):
+    def test_distant_times_are_logarithmic_and_untimed_points_listed(self):
         maker = made.Maker()
         records = [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4), ("image", 5e-2))]
         for width in (64, 128, 256):
@@ -41,7 +41,7 @@ class Looks(BrowserTest):
         self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\Apitch_wide takes \S+ us [±-]")
         self.assert_quiet()
 
-    def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
+    def test_nothing_is_wider_than_the_screen_or_too_small_to_read(self):
         self.open(self.make(self.plain_records()))
         for width in (360, 1280, 2560):
             self.resize(width)
@@ -103,7 +103,7 @@ class Looks(BrowserTest):
             out.append(maker.record("pitch", "roi", factor * 1e-4, device=device, point={"size": 1 << 20}))
         return out
 
-    def test_the_labels_of_a_roofline_lie_apart_and_name_each_roof_with_its_rate(self):
+    def test_roofline_labels_do_not_overlap_and_name_roofs_with_rates(self):
         self.open(self.make(self.roofline_records()), "#roofline")
         charts = "Array.from(document.querySelectorAll('section:has(#roofline) figure'))"
         for labels in self.js(f"return {charts}.map(f => Array.from(f.querySelectorAll('.labels text')).map(t => t.textContent))"):
@@ -121,7 +121,7 @@ class Looks(BrowserTest):
                 return t0.left < f0.left || t0.right > f0.right + 1 || t0.top < f0.top }}).map(t => t.textContent))"""
             self.assertEqual(self.js(outside), [], width)
 
-    def test_labels_of_roofs_stand_in_the_order_of_their_lines(self):
+    def test_labels_of_roofs_are_in_the_order_of_their_lines(self):
         records = self.plain_records()
         figures = [{"id": f"peak.{name}", "name": name + " peak", "value": value, "unit": "FLOP/s", "low": value, "high": value} for name, value in (("double", 42e9), ("float", 84e9))]
         figures += [{"id": f"memory.{n}", "name": name, "value": value, "unit": "B/s", "low": value, "high": value}
@@ -138,7 +138,7 @@ class Looks(BrowserTest):
         for kind in (("float peak", "double peak"), [f"{name} bandwidth" for name in ("L1 read", "L2 read", "L3 read", "copy", "memory read", "read")]):
             self.assertEqual(sorted(kind, key=heights.get), list(kind), heights)
 
-    def test_labels_below_bars_stand_apart_on_every_screen(self):
+    def test_labels_below_bars_do_not_overlap_on_any_screen(self):
         maker, records = made.Maker(), []
         for width, times in ((64, (327e-12, 1.98e-9)), (128, (704e-12, 2.4e-9)), (256, (2.3e-9, 3.31e-9)), (512, (4.84e-3, 84e-3, 783e-3))):
             records += [maker.record("pitch", variant, seconds, point={"width": width}) for variant, seconds in zip(("wide", "roi", "loop"), times)]
@@ -157,7 +157,7 @@ class Looks(BrowserTest):
                 for one, next_one in zip(labels, labels[1:]):
                     self.assertGreater(next_one[0] - one[1], 3, (width, labels))
 
-    def test_a_page_of_one_device_names_it_at_its_head_and_nowhere_else(self):
+    def test_page_of_one_device_names_it_only_in_its_head(self):
         maker = made.Maker()
         records = [maker.record("pitch", variant, n * 1e-4, point={"width": 64}) for n, variant in enumerate(("wide", "roi"), 1)]
         records += [maker.record("latency", "global", 2e-9, point={"footprint": 2**k}) for k in range(12, 20)]
@@ -166,7 +166,7 @@ class Looks(BrowserTest):
         self.assertEqual(self.js("return document.querySelector('.bars .verdict').textContent")[:10], "pitch_wide")
         self.assertNotIn("cpu-Some", self.js("return Array.from(document.querySelectorAll('.family, figcaption, .code > summary')).map(e => e.textContent).join()"))
 
-    def test_reasons_that_differ_in_their_numbers_are_one_line_below_what_was_measured(self):
+    def test_reasons_that_differ_only_in_numbers_share_one_line(self):
         maker = made.Maker()
         records = [maker.record("latency", "global", 2e-9, point={"footprint": 2**k}) for k in range(12, 20)]
         for footprint in (192, 256, 384):
@@ -179,7 +179,7 @@ class Looks(BrowserTest):
                          ["3 unsupported, a footprint of 384 MiB is far beyond the last-level cache, and the like: latency_global (3 points)"])
         self.assertTrue(self.js("return document.querySelector('.untimed').compareDocumentPosition(document.querySelector('p.verdict')) & Node.DOCUMENT_POSITION_PRECEDING"))
 
-    def test_ratios_of_variants_that_do_different_work_are_said_to_be_per_byte(self):
+    def test_ratios_of_variants_with_different_work_are_per_byte(self):
         maker = made.Maker()
         records = [maker.record("bandwidth", variant, seconds, point={"size": 64}) for variant, seconds in (("reread", 7e-12), ("read", 2e-2), ("copy", 3e-2))]
         for record, rate in zip(records, (150e9, 5e9, 3e9)):
@@ -188,11 +188,11 @@ class Looks(BrowserTest):
         self.assertEqual(self.js("return document.querySelector('.verdict').textContent").replace("\u200b", ""),
                          "bandwidth_reread is fastest per byte; next is bandwidth_read, 30.0 times as long (bandwidth_copy takes 50.0 times as long).")
 
-    def test_the_method_stands_behind_all_results(self):
+    def test_method_follows_all_results(self):
         self.open(self.make(self.plain_records()))
         self.assertEqual(self.js("return Array.from(document.querySelectorAll('main h2[id]')).at(-1).id"), "method")
 
-    def test_curves_of_one_variant_are_told_apart_in_their_sentences(self):
+    def test_curves_of_one_variant_are_distinct_in_their_sentences(self):
         maker, out = made.Maker(), []
         for order in ("paged", "random"):
             for k in range(12, 20):
@@ -205,11 +205,11 @@ class Looks(BrowserTest):
         for order, sentence in zip(("paged", "random"), sentences):
             self.assertIn(f"latency_global order={order} takes ", sentence)
 
-    def test_sizes_stand_as_a_person_writes_them(self):
+    def test_sizes_are_human_readable(self):
         self.open(self.make(self.roofline_records()))
         self.assertIn("size=1Mi", self.js("return document.querySelector('.family .point').textContent"))
 
-    def test_a_picture_of_the_whole_page_has_what_is_out_of_sight(self):
+    def test_screenshot_of_the_whole_page_includes_the_hidden_part(self):
         self.open(self.make(self.plain_records()))
         height = self.js("return document.documentElement.scrollHeight")
         self.assertGreater(height, 1500, "the page is longer than the screen")
@@ -234,7 +234,7 @@ class Looks(BrowserTest):
             for kind, share in self.js(shares):
                 self.assertGreater(share, 0.35 if kind == "bar" else 0.6, (width, kind, share))
 
-    def test_what_a_row_lacks_shifts_no_column(self):
+    def test_missing_values_of_a_row_shift_no_column(self):
         maker, records = made.Maker(), []
         for n, (variant, limit, registers, instructions) in enumerate((("wide", "memory 96 %", 24, 11.4855), ("a_longer_name", None, None, 1.5), ("roi", "L2", 128, None)), 1):
             records.append(maker.record("pitch", variant, n * 1e-4, point={"width": 64}))
@@ -250,7 +250,7 @@ class Looks(BrowserTest):
             self.assertEqual(len({title for title, _ in cells}), 5, cells)
             self.assertEqual(len(set(cells)), 5, (width, cells))
 
-    def test_a_sheet_of_paper_has_one_comparison_and_nothing_overlaps_on_it(self):
+    def test_printed_sheet_has_one_comparison_without_overlaps(self):
         maker = made.Maker()
         self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width, "height": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
@@ -262,7 +262,7 @@ class Looks(BrowserTest):
         printed = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
         self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", printed)), 5, "three comparisons, the variants, the method")
 
-    def test_everything_is_there_without_javascript(self):
+    def test_everything_is_visible_without_javascript(self):
         records = self.plain_records()
         page = self.make(records)
         self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})

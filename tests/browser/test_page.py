@@ -13,7 +13,7 @@ HOSTILE = ["</script><script>window.hit=1</script>", "<img src=x onerror=window.
 
 
 class Page(BrowserTest):
-    def test_a_page_is_quiet_and_its_table_is_what_the_records_say(self):
+    def test_page_has_no_errors_and_its_table_matches_the_records(self):
         records = self.plain_records()
         self.open(self.make(records))
         self.assert_quiet()
@@ -30,7 +30,7 @@ class Page(BrowserTest):
         self.assertEqual(self.js("return Array.from(document.querySelectorAll('figure')).filter(f => !f.querySelector('.xtitle, .head')).length"), 0,
                          "a chart without axis titles")
 
-    def test_hover_shows_the_numbers_of_the_record_and_lights_the_cell_everywhere(self):
+    def test_hover_shows_the_record_and_highlights_the_cell_everywhere(self):
         records = self.plain_records()
         self.open(self.make(records))
         hovered = self.js("""
@@ -113,7 +113,7 @@ class Page(BrowserTest):
         lines = [self.explained(records[1], "named", [("memory", 0.96), ("L2", 0.3)], advice="Wider loads."), self.explained(records[0], "not explained", [("memory", 0.4)])]
         return [*records, unsupported, *lines]
 
-    def test_the_first_screen_says_which_won_by_how_much_how_sure_and_why(self):
+    def test_first_screen_shows_winner_margin_certainty_and_cause(self):
         self.open(self.make(self.ranked_records()))
         rows = self.js("return Array.from(document.querySelectorAll('.bars .row')).map(r => Array.from(r.cells).map(c => c.textContent.trim()))")
         self.assertEqual([row[0] for row in rows], ["pitch_wide", "pitch_roi", "pitch_loop"], "fastest first")
@@ -132,7 +132,7 @@ class Page(BrowserTest):
         self.assertIn("1 unsupported, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
         self.assert_quiet()
 
-    def test_a_row_that_is_not_ranked_and_has_the_least_time_is_named_beside_the_winner(self):
+    def test_unranked_row_with_the_least_time_is_named_with_the_winner(self):
         maker = made.Maker()
         records = [maker.record("pitch", variant, seconds, samples=n, point={"width": 64}) for variant, seconds, n in (("wide", 1e-4, 20), ("roi", 2e-4, 20), ("loop", 5e-5, 3))]
         verdict = "return document.querySelector('.bars figcaption').textContent"
@@ -141,7 +141,7 @@ class Page(BrowserTest):
         self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
         self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
 
-    def test_rows_of_other_runs_stand_by_time_below_those_that_are_ranked(self):
+    def test_rows_of_other_runs_are_sorted_by_time_below_ranked_ones(self):
         maker, records = made.Maker(), []
         for run, variants in (("0", (("wide", 4e-4), ("roi", 3e-4))), ("1", (("loop", 2e-4),)), ("2", (("swar", 1e-4),))):
             records += [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in variants]
@@ -150,7 +150,7 @@ class Page(BrowserTest):
         self.open(self.make(records))
         self.assertEqual(self.js("return Array.from(document.querySelectorAll('.bars .name')).map(n => n.textContent)"), ["pitch_roi", "pitch_wide", "pitch_swar", "pitch_loop"])
 
-    def test_a_portrait_tells_curves_of_one_variant_apart(self):
+    def test_portrait_separates_curves_of_one_variant(self):
         records = self.plain_records()
         curves = [{"id": "latency_global", "over": "footprint", "fixed": {"order": order, "line": "64"},
                    "samples": [{"x": 2**k, "seconds": 1e-6, "step_time": 2e-9} for k in range(12, 20)]} for order in ("paged", "random")]
@@ -159,7 +159,7 @@ class Page(BrowserTest):
         legend = self.js("return Array.from(document.querySelectorAll('section:has(#portrait) .legend li')).map(l => l.textContent.trim())")
         self.assertEqual(legend, ["latency_global order=paged", "latency_global order=random"])
 
-    def test_what_x86_only_moves_to_or_from_memory_has_the_color_of_memory(self):
+    def test_x86_moves_to_or_from_memory_have_the_color_of_memory(self):
         self.open(self.make(self.plain_records()))
         lines = self.js("return Array.from(document.querySelectorAll('.isa span')).map(s => [s.textContent.slice(1), s.className])")
         moves = [line for line in lines if "mov" in line[0].split()[0] and "[" in line[0]]
@@ -167,7 +167,7 @@ class Page(BrowserTest):
         self.assertEqual({style for _, style in moves}, {"k-memory"})
         self.assertIn("k-vector", {style for text, style in lines if "[" not in text})
 
-    def test_what_is_too_close_to_call_is_shown_as_such_and_without_a_profile_the_page_says_how_to_get_one(self):
+    def test_close_times_are_marked_and_a_missing_profile_is_explained(self):
         maker = made.Maker()
         self.open(self.make([maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("loop", 1.01e-4), ("wide", 1e-4), ("roi", 4e-4))]))
         rows = self.js("return Array.from(document.querySelectorAll('.bars .row')).map(r => [r.className, r.cells[2].textContent])")
@@ -177,7 +177,7 @@ class Page(BrowserTest):
         self.assertEqual(self.js("return document.querySelectorAll('.tag').length"), 0)
         self.assertIn("cllab profile", self.js("return document.querySelector('.lead').textContent"))
 
-    def test_a_name_in_a_chart_opens_its_card_with_all_that_is_known_and_the_command_that_repeats_it(self):
+    def test_name_in_a_chart_opens_its_card_with_facts_and_command(self):
         self.open(self.make(self.ranked_records()))
         cards = self.js("return Array.from(document.querySelectorAll('details.code')).map(d => [d.id, d.open])")
         self.assertEqual(cards, [["pitch_wide@cpu-Some", True], ["pitch_roi@cpu-Some", False], ["pitch_loop@cpu-Some", False]], "the winner's card is first")
@@ -208,7 +208,7 @@ class Page(BrowserTest):
         (dump / "timing.json").write_text(json.dumps(record))
         return record
 
-    def test_the_code_that_runs_most_is_shown_once_with_its_points_and_beside_another_variants(self):
+    def test_hottest_code_is_shown_once_with_its_points_and_comparison(self):
         maker = made.Maker()
         function = "_pocl_kernel_pitch_short8_workgroup"
         # The samples lie in another loop than that with the most work, which a page without samples shows (0x1f40).
@@ -241,7 +241,7 @@ class Page(BrowserTest):
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
         self.assert_quiet()
 
-    def test_code_that_a_later_run_left_is_shown_where_it_is_the_same(self):
+    def test_code_of_a_later_run_is_shown_only_if_equal(self):
         maker = made.Maker()
         for fingerprint, text, shown in (("equal", "equal", True), ("another", "equal", False), ("equal", "another", False)):
             record = maker.record("pitch", "short8", 1e-4, point={"width": 1024})
@@ -254,7 +254,7 @@ class Page(BrowserTest):
             self.assertEqual(self.js("return document.querySelectorAll('.code .isa').length > 0"), shown)
             self.assertEqual("the code of another run" in self.js("return document.querySelector('.code').textContent"), not shown)
 
-    def test_text_from_records_is_text_wherever_it_stands(self):
+    def test_text_from_records_is_escaped_everywhere(self):
         maker = made.Maker()
         records = []
         for n, evil in enumerate(HOSTILE):
@@ -289,7 +289,7 @@ class Page(BrowserTest):
         self.js("const s = document.createElement('script'); s.textContent = 'window.hit = 1'; document.body.append(s)")
         self.assertIsNone(self.js("return window.hit ?? null"))
 
-    def test_a_page_of_953_cells_with_all_samples_is_small_and_quick(self):
+    def test_page_of_953_cells_with_all_samples_is_small_and_fast(self):
         maker = made.Maker()
         records = [maker.record("pitch", f"v{n % 16}", (1 + n % 16) * 1e-4, device=made.GPU if n % 2 else made.CPU, point={"width": 64 * (1 + n // 32), "height": 64 * (1 + n // 32)},
                                 samples=2000, second_mode=1.3 if n % 5 == 0 else None) for n in range(953)]

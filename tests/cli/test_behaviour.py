@@ -43,7 +43,7 @@ class Behaviour(LabTest):
         self.assertEqual(out["schema"], "cllab behaviour 1")
         return out
 
-    def test_the_table_says_question_claim_answer_and_consequence(self):
+    def test_table_shows_question_claim_answer_and_consequence(self):
         out = self.lab("behaviour", *only(*QUICK))[0]
         page = words(out)
         for part in ("question", "claim", "what it does", "what follows", "special"):
@@ -52,7 +52,7 @@ class Behaviour(LabTest):
         self.assertIn("as the language says", page)
         self.assertNotIn("launch", page)
 
-    def test_json_has_each_answer_with_its_claim_and_what_follows(self):
+    def test_json_has_each_answer_with_claim_and_consequence(self):
         out = self.questions(*only("special.shift", "contraction.one.none", "ulp.plain.exp", "launch.empty"))
         self.assertEqual([question["name"] for question in out["questions"]],
                          ["launch.empty", "contraction.one.none", "special.shift", "ulp.plain.exp"])
@@ -69,18 +69,18 @@ class Behaviour(LabTest):
         self.assertLessEqual(low, value)
         self.assertLessEqual(value, high)
 
-    def test_what_the_device_lacks_or_does_not_allow_is_not_tried(self):
+    def test_unsupported_questions_are_not_tried(self):
         out = self.questions(*only("execution.local_beyond", "compile.option.-cl-nv*"))
         for question in out["questions"]:
             self.assertEqual(question["answers"][0]["status"], "not tried", question)
             self.assertTrue(question["answers"][0]["text"].startswith("not tried: "), question)
 
-    def test_a_launch_that_the_driver_refuses_is_an_answer(self):
+    def test_refused_launch_is_an_answer(self):
         refused = self.questions(*only("launch.uneven.CL1.2"))["questions"][0]["answers"][0]
         self.assertEqual((refused["status"], refused["so"]), ("answered", "round the global size up"))
         self.assertIn("CL_INVALID_WORK_GROUP_SIZE", refused["text"])
 
-    def test_a_question_that_ends_the_process_is_told_and_the_others_are_asked(self):
+    def test_question_that_kills_the_process_is_reported_and_others_run(self):
         (self.folder / "bad.c").write_text(BAD_KERNELS)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "bad.so", self.folder / "bad.c"], check=True)
         out = self.questions(*only(*QUICK), status=1, env=self.environment(LD_PRELOAD=str(self.folder / "bad.so")))
@@ -100,7 +100,7 @@ class Behaviour(LabTest):
         (vendors / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
         return self.environment(OCL_ICD_VENDORS=str(vendors), **more)
 
-    def test_two_devices_stand_side_by_side_and_differences_come_first(self):
+    def test_two_devices_are_side_by_side_with_differences_first(self):
         env = self.with_oclgrind(COLUMNS="300")
         args = ["--device", "all", *only("special.shift", "compile.kind")]
         page = words(self.lab("behaviour", *args, env=env)[0])
@@ -111,7 +111,7 @@ class Behaviour(LabTest):
         self.assertEqual([len(question["answers"]) for question in out["questions"]], [2, 2])
         self.assertEqual([question["differs"] for question in out["questions"]], [False, True])
 
-    def test_files_are_written_once_and_names_are_checked_before(self):
+    def test_files_are_written_once_and_names_are_checked_first(self):
         _, err = self.lab("behaviour", *only("special.shaft"), status=2)
         self.assertIn("did you mean special.shift", err)
         self.lab("behaviour", "muladd", status=2)
@@ -141,7 +141,7 @@ class Behaviour(LabTest):
         """The same answers, of another driver."""
         self.kept().write_text(json.dumps(kept | {"device": kept["device"] | {"driver": "0.1"}}))
 
-    def test_a_later_run_adds_to_what_is_kept_and_no_dumps_keeps_nothing(self):
+    def test_later_run_extends_stored_answers_and_no_dumps_stores_none(self):
         self.lab("behaviour", *only("special.shift"), "--no-dumps")
         self.assertEqual([*self.folder.glob("cache/cllab/profiles/*/behaviour.json")], [])
         for name in ("special.shift", "special.rounding"):
@@ -159,7 +159,7 @@ class Behaviour(LabTest):
         err = self.lab("run", "k.cl", "--verify", "--no-dumps", "--json", "r.jsonl", "--force", *args, status=status, **more)[1]
         return self.records()[0], err
 
-    def test_why_says_what_a_constant_pointer_costs_on_this_device(self):
+    def test_why_reports_the_cost_of_a_constant_pointer_on_this_device(self):
         kept = self.know(**{"memory.constant.uniform": (0.98, 0.9, 1), "memory.constant.divergent": (4.12, 4, 4.2)})
         (self.folder / "k.cl").write_text("kernel void k(constant float* t, global float* x) { x[get_global_id(0)] = t[get_global_id(0) % 16]; }\n")
         why = ("why", "k.cl", "--global", "65536", "--arg", "t=rand:16", "--arg", "x=out:65536", "--max-time", "0.05", "--profile", "1")
@@ -169,7 +169,7 @@ class Behaviour(LabTest):
         self.forget(kept)
         self.assertNotIn("__constant pointer takes", " ".join(self.lab(*why)[0].split()))
 
-    def test_a_run_says_what_small_groups_cost_on_this_device(self):
+    def test_run_reports_the_cost_of_small_groups_on_this_device(self):
         body = "/*cllab\narg x = out:2053\nglobal 2053\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
         kept = self.know(**{"launch.prime": (72, 70, 74)})
         said = "1,000,003 items, a prime, take 72.0 times as long as 1,000,192"
@@ -179,7 +179,7 @@ class Behaviour(LabTest):
         self.forget(kept)
         self.assertNotIn(said, "".join(self.run_kernel(body)[0]["warnings"]))
 
-    def test_a_run_names_build_options_that_change_nothing_on_this_device(self):
+    def test_run_names_build_options_without_effect_on_this_device(self):
         body = "/*cllab\narg x = out:64\nglobal 64\nlocal 8\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
         kept = self.know(**{"compile.option.-cl-mad-enable": "same code", "compile.option.-cl-no-signed-zeros": "other code"})
         options = "--build-options=-cl-mad-enable -cl-no-signed-zeros"
@@ -190,7 +190,7 @@ class Behaviour(LabTest):
         self.forget(kept)
         self.assertNotIn("changes nothing", self.run_kernel(body, options)[1])
 
-    def test_isa_says_what_vectors_of_halves_cost_on_this_device(self):
+    def test_isa_reports_the_cost_of_half_vectors_on_this_device(self):
         (self.folder / "k.cl").write_text(
             "/*cllab\narg src = rand:512\narg dst = out:512\nglobal 64\nlocal 8\n*/\n"
             "kernel void pack(global const float* src, global half* dst) {\n"
@@ -210,7 +210,7 @@ class Behaviour(LabTest):
         self.know(**{"memory.half.half8_": (1.01, 1, 1.02)})
         self.assertNotIn("calls vstore_half", self.lab(*isa)[1])
 
-    def test_tune_leaves_out_no_group_for_a_query_that_does_not_bind(self):
+    def test_tune_trusts_measured_group_sizes_over_the_query(self):
         (self.folder / "small.c").write_text(SMALL_GROUPS)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "small.so", self.folder / "small.c"], check=True)
         (self.folder / "k.cl").write_text("/*cllab\narg x = out:4096\nglobal 4096\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n")
@@ -226,7 +226,7 @@ class Behaviour(LabTest):
         self.forget(kept)
         self.assertIn("1 the device cannot do", " ".join(self.lab(*tune, env=env, status=None)[0].split()))
 
-    def test_a_check_on_another_device_says_how_far_functions_are_off_on_the_two(self):
+    def test_check_on_another_device_reports_function_errors_of_both(self):
         env = self.with_oclgrind()
         body = ("/*cllab\narg src = rand:256:1:8\narg dst = out:256\nglobal 256\nlocal 8\n*/\nkernel void k(global const float* src, "
                 "global float* dst) { float e = exp(src[get_global_id(0)]); dst[get_global_id(0)] = e - rint(e); }  // cancels the digits that agree\n")

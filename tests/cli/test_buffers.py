@@ -11,7 +11,7 @@ class PackedData(KernelFileTest):
     def reasons(self, text, status):
         return {r["variant"]: r["reason"] for r in self.check(text, status=status) if r["status"] != "ok"}
 
-    def test_bfloat16_goes_in_and_comes_out_with_a_tolerance_of_its_own(self):
+    def test_bfloat16_buffers_have_their_own_tolerance(self):
         text = """/*cllab
 arg x = rand:bf16:256:1:2
 arg y = out:bf16:256
@@ -36,7 +36,7 @@ __kernel void within(__global const ushort* x, __global ushort* y) {
         self.assertRegex(reasons["cuts"], r"^y\[\d+\] is [01]\S*, the reference 'rounds' has [01]")
         self.assertEqual(self.reasons(text % "tolerance ulp=1\n", 0), {})
 
-    def test_nibbles_are_two_to_a_byte(self):
+    def test_nibbles_are_two_per_byte(self):
         text = """/*cllab
 arg x = rand:nibble:512:1:9
 arg y = out:nibble:512
@@ -75,12 +75,12 @@ __kernel void fields(__global const Particle* p, __global Particle* q) {
 }
 """
 
-    def test_results_that_differ_in_padding_only_are_the_same(self):
+    def test_results_that_differ_only_in_padding_are_equal(self):
         record = next(r for r in self.check(self.TEXT % ("reference whole\n", "2.0f", 0)) if r["variant"] == "fields")
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference whole"), record["reason"])
         self.assertFalse([w for w in record["warnings"] if w.startswith("partly-written")])
 
-    def test_floats_are_compared_by_the_tolerance_and_integers_exactly(self):
+    def test_floats_use_the_tolerance_and_integers_compare_exactly(self):
         for more, factor, add, reason in (("", "2.00001f", 0, r"q\[0\]\.position\.s0 is \S+, the reference 'whole' has \S+ \("),
                                           ("tolerance relative=1e-4\n", "2.00001f", 0, ""),
                                           ("tolerance relative=1e-4\n", "2.00001f", "(i == 77)", r"q\[77\]\.id is 78, the reference 'whole' has 77$")):
@@ -89,7 +89,7 @@ __kernel void fields(__global const Particle* p, __global Particle* q) {
             self.assertEqual(record["status"], "wrong_result" if reason else "ok", record["reason"])
             self.assertRegex(record["reason"], reason or "^$")
 
-    def test_the_rules_are_what_the_kernel_finds(self):
+    def test_kernel_sees_the_data_of_the_field_rules(self):
         text = """/*cllab
 arg p = fields:256:{%s position:rand:-1:1, %s mass:const:2, %s id:iota}
 arg right = out:256
@@ -126,7 +126,7 @@ __kernel void k(__global const float* src, __global float* dst) {{ const int i =
         record, = self.check(self.TEXT.format(src=src, dst=dst, more=more, value=value), *args, status=status)
         return record
 
-    def test_it_is_what_a_host_leaves_in_place(self):
+    def test_shared_buffer_holds_the_in_place_result_of_a_host(self):
         (self.folder / "twice.bin").write_bytes(floats([2.0 * i for i in range(256)]))
         for name in ("dst", "src"):  # either is its name
             self.assertEqual(self.one(src="iota:256", more=f"expect {name} = twice.bin\n")["checked_by"], "file twice.bin")
@@ -134,7 +134,7 @@ __kernel void k(__global const float* src, __global float* dst) {{ const int i =
         self.assertEqual(record["reason"], "dst[1] is 3, expected 2")
         self.assertEqual(self.one(more="relation linear in src\n")["checked_by"], "relation linear in src")
 
-    def test_a_kernel_that_is_right_apart_and_wrong_in_place_is_wrong(self):
+    def test_kernel_right_separately_but_wrong_in_place_is_wrong(self):
         block, kernel = "kernel apart\narg dst = out:256\nkernel inside\narg dst = same:src\nreference apart\n", self.TEXT.split("*/\n")[1]
         text = "/*cllab\narg src = rand:256\nglobal 256\n" + block + "*/\n" + "".join(kernel.replace(" k(", f" {name}(").format(value="{value}") for name in ("apart", "inside"))
         for value, status in (("2 * src[i]", "ok"), ("src[(i + 1) % 256] - src[i]", "wrong_result")):
@@ -145,11 +145,11 @@ __kernel void k(__global const float* src, __global float* dst) {{ const int i =
             else:
                 self.assertRegex(record["reason"], r"dst\[\d+\] is \S+, the reference 'apart' has ")
 
-    def test_a_write_outside_of_it_is_named(self):
+    def test_write_outside_the_shared_buffer_is_reported(self):
         record = self.one(value="src[i]; dst[i + 1] = 1", status=1)
         self.assertRegex(record["reason"], r"past the end of 'dst'")
 
-    def test_a_command_finds_what_goes_in_by_its_name(self):
+    def test_command_finds_the_shared_input_by_its_name(self):
         (self.folder / "twice.py").write_text("""import array, os
 folder = os.environ["CLLAB_REFERENCE_DIR"]
 data = open(f"{folder}/src.npy", "rb").read()
@@ -180,7 +180,7 @@ __kernel void k(__global const int* from, __constant int* by, __global int* to) 
         record, = self.check(self.TEXT.replace("arg by = null", "arg by = const:9:1").replace("global 256", "global 256\nexpect to = gold.bin"), status=1)
         self.assertEqual(record["reason"], "to[0] is 9, expected 0")
 
-    def test_what_the_lab_does_with_other_kernels_it_does_with_this_one(self):
+    def test_other_commands_work_with_null_buffers(self):
         self.write(self.TEXT)
         (self.folder / "edited.cl").write_text(self.TEXT.replace("7 * i", "6 * i + i"))
         common = ["--device", "cpu", "--max-time", "2"]
@@ -194,7 +194,7 @@ __kernel void k(__global const int* from, __constant int* by, __global int* to) 
         self.assertIn("arg to = out:", err)
         self.assertNotIn("arg from", err)
 
-    def test_it_has_no_elements(self):
+    def test_null_buffer_has_no_elements(self):
         for old, new, why in (("arg to = out:256", "arg to = out:len(from)", "the length of 'from' is not known"),
                               ("arg by = null", "arg by = same:from", "argument 'by' of kernel 'k' is 'same:from'; possible are to"),
                               ("arg by = null", "arg by = part:from:0:1", "'from' is no buffer"),
@@ -220,7 +220,7 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         (self.folder / "gold.bin").write_bytes(floats(gold))
         return self.check(self.TEXT.format(first=first, length=length, more=more, body=body), *args, status=status)
 
-    def test_kernels_get_parts_of_what_only_has_a_line(self):
+    def test_kernels_get_parts_of_a_declared_pool(self):
         record, = self.part()
         self.assertEqual((record["status"], record["checked_by"], record["work"]["bytes"]), ("ok", "file gold.bin", 8192))
         self.assertEqual(self.part(body=f"if (b - a == 4096) {self.RIGHT};")[0]["status"], "ok")  # where they lie
@@ -228,27 +228,27 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         self.assertEqual(record["reason"], "pool[4097] is 3, expected 2")
         self.assertEqual(self.part(more="relation linear in pool\n")[0]["checked_by"], "relation linear in pool")
 
-    def test_the_command_line_says_what_it_holds_and_the_rest_is_guessed(self):
+    def test_command_line_sets_the_pool_and_the_rest_is_guessed(self):
         text = self.TEXT.format(first="0", length="1024", more="", body=self.RIGHT + ";")
         self.assertEqual(self.check(text, "--arg", "pool=rand:float:6Ki", "--arg", "b=part:pool:5Ki:1Ki")[0]["status"], "ok")
         self.write(text.replace("float* b)", "float* b, __global float* c, int n)").replace("2 * a[i]", "c[i] = n * a[i]"))
         _, err = self.lab("run", "t.cl", "--device", "cpu", "--verify", "--no-dumps")
         self.assertIn("guessed (by Oclgrind", err)
 
-    def test_it_is_told_in_bytes_where_a_type_says_so(self):
+    def test_part_is_measured_in_bytes_if_its_type_says_so(self):
         text = self.TEXT.replace("arg b = part:pool:4096:{length}", "arg b = part:pool:uchar:16384:{length}")
         (self.folder / "gold.bin").write_bytes(floats([float(i) for i in range(4096)] + [2.0 * i for i in range(1024)] + [float(i) for i in range(5120, 8192)]))
         record, = self.check(text.format(first="0", length="4096", more="expect pool = gold.bin\n", body=self.RIGHT + ";"))
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "file gold.bin"))
 
-    def test_the_whole_may_be_an_argument_too(self):
+    def test_whole_pool_may_also_be_an_argument(self):
         text = self.TEXT.format(first="0", length="1024", more="expect pool = gold.bin\n", body=self.RIGHT + ";").replace("arg a = part:pool:0:1024\n", "")
         self.part()
         self.assertEqual(self.check(text.replace("float* a,", "float* pool,").replace("a[i]", "pool[i]"))[0]["checked_by"], "file gold.bin")
         _, err = self.lab("run", self.write(text.replace("float* a,", "float* a, __global float* pool,").replace("arg pool = iota:float:8192", "arg pool = part:a:0:64")), status=2)
         self.assertIn("argument 'b' of kernel 'k' is 'part:pool:4096:1024', but 'pool' is no buffer with a line of its own", err)
 
-    def test_what_is_written_beside_them_is_named(self):
+    def test_write_next_to_the_parts_is_reported(self):
         for body, more, reason in ((self.RIGHT + "; if (i == 1023) b[i + 1] = 9;", "", "byte 2048[0-3] of 'pool' was written, which is in none of its parts"),
                                    (self.RIGHT + "; if (i == 1023) b[4096] = 9;", "", "write . bytes? past the end of 'pool'"),
                                    (self.RIGHT + "; if (i == 0) b[-4097] = 9;", "", "write 4 bytes before the start of 'pool'")):
@@ -257,12 +257,12 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], reason)
 
-    def test_an_origin_that_the_device_cannot_have_is_unsupported(self):
+    def test_misaligned_part_is_unsupported(self):
         record, = self.part(first="1")
         self.assertEqual(record["status"], "unsupported")
         self.assertRegex(record["reason"], r"'a' begins at byte 4 of 'pool'; on this device a part begins at a multiple of (\d+) bytes \(CL_DEVICE_MEM_BASE_ADDR_ALIGN is \d+ bits\)")
 
-    def test_a_part_that_is_none_is_refused(self):
+    def test_invalid_part_is_refused(self):
         for options, says in (({"length": "5000"}, "'b' is 5000 elements of 'pool' from element 4096 on; 'pool' has 8192"), ({"first": "-32"}, "'a' is 1024 elements of 'pool' from element -32 on"),
                               ({"length": "64:0"}, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found 'part:pool:4096:64:0'"),
                               ({"more": "arg a = part:none:0:64\n"}, "'a' is given twice")):
@@ -270,7 +270,7 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
             _, err = self.lab("run", "t.cl", status=2)
             self.assertIn(says, err)
 
-    def test_kernels_of_a_sequence_share_them(self):
+    def test_kernels_of_a_sequence_share_the_parts(self):
         text = self.TEXT.format(first="0", length="1024", more="sequence both = k, back\nexpect pool = gold.bin\nreset b\n", body=self.RIGHT + ";")
         text += "__kernel void back(__global float* a, __global const float* b) { a[get_global_id(0)] = b[get_global_id(0)] / 2; }\n"
         _, err = self.lab("run", self.write(text), status=2)
@@ -294,17 +294,17 @@ __kernel void k(__global const float* src, __global float* dst) { const int i = 
         super().setUp()
         (self.folder / "twice.bin").write_bytes(floats([2.0 * i for i in range(256)]))
 
-    def test_a_kernel_gets_pointers_to_it_where_the_device_has_it(self):
+    def test_kernel_gets_svm_pointers_if_the_device_has_svm(self):
         self.assertEqual([r["checked_by"] for r in self.check(self.TEXT)], ["file twice.bin"])
         record, = self.check(self.TEXT.replace("2 * src[i]", "src[i]"), status=1)
         self.assertEqual(record["reason"], "dst[1] is 1, expected 2")
 
-    def test_it_is_watched_on_both_sides(self):
+    def test_svm_is_guarded_on_both_sides(self):
         record, = self.check(self.TEXT.replace("dst[i] = 2 * src[i]", "dst[i] = 2 * src[i]; if (i == 255) dst[i + 1] = 3"), status=1)
         self.assertRegex(record["reason"], r"past the end of 'dst'")
 
     @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
-    def test_a_device_without_it_is_unsupported(self):
+    def test_device_without_svm_is_unsupported(self):
         (self.folder / "oclgrind.icd").write_text(str(OCLGRIND_LIBRARY))
         self.write(self.TEXT)
         self.lab("run", "t.cl", "--verify", "--no-dumps", "--json", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)), status=None)

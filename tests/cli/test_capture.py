@@ -40,7 +40,7 @@ class Capture(lab.LabTest):
         rows = [line.split() for line in output.splitlines() if len(line.split()) == 3]
         return {kernel: (int(count), int(ns) * 1e-9) for kernel, count, ns in rows}
 
-    def test_counts_are_exact_and_times_are_those_of_the_programs_own_events(self):
+    def test_counts_are_exact_and_times_match_the_events_of_the_program(self):
         done, lines = self.lines()
         own = self.own_counts(done.stdout)
         self.assertEqual(set(own), {"scale", "add"})
@@ -56,13 +56,13 @@ class Capture(lab.LabTest):
         self.assertIn("libOpenCL", lines["loader"][0])
         self.assertIn("25 launches of 2 kernels", words(done.stderr))
 
-    def test_the_programs_output_and_status_are_its_own(self):
+    def test_program_keeps_its_output_and_status(self):
         plain = subprocess.run([PROGRAM, "structs", "9"], env=self.environment(), capture_output=True, text=True)
         done = self.capture(mode="structs", more=["9"], status=9)
         self.assertEqual(done.stdout.split()[:2], plain.stdout.split()[:2])
         self.assertEqual(len(done.stdout.splitlines()), len(plain.stdout.splitlines()))
 
-    def test_the_programs_environment_is_its_own(self):
+    def test_program_keeps_its_environment(self):
         environment = self.environment()
         for name in ("CUDA_CACHE_PATH", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT"):  # other commands set the first two
             environment.pop(name, None)
@@ -71,23 +71,23 @@ class Capture(lab.LabTest):
                                                        self.lab("capture", "--", *show, env=environment, status=3)[0]))
         self.assertEqual({name for name in own | captured if own.get(name) != captured.get(name)}, {"OPENCL_LAYERS", "CLLAB_CAPTURE_BOARD"})
 
-    def test_without_times_it_counts(self):
+    def test_no_times_still_counts(self):
         _, lines = self.lines("--no-times")
         self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
         self.assertEqual({line["seconds"] for line in lines["kernel"]}, {0})
         self.assertNotIn("profiled queue", lines["what"])
 
-    def test_threads_and_queues_lose_no_launch(self):
+    def test_no_launch_is_lost_with_threads_and_queues(self):
         _, lines = self.lines(mode="threads")
         self.assertEqual([(line["count"], line["timed"]) for line in lines["kernel"]], [(1000, 1000)])
         self.assertEqual(lines["what"]["profiled queue"]["count"], 4)
 
-    def test_a_program_that_calls_no_opencl_or_is_none_is_told(self):
+    def test_program_without_opencl_and_missing_program_are_reported(self):
         done = self.capture(mode="nothing", status=5)
         self.assertIn("called no OpenCL", done.stderr)
         self.assertIn("cannot be started", self.lab("capture", "--", "no-such-program", status=2)[1])
 
-    def test_a_loader_that_loads_no_layer_and_a_static_one_are_named(self):
+    def test_layerless_and_static_loaders_are_reported(self):
         registered = pathlib.Path("/etc/OpenCL/vendors/pocl.icd").read_text().strip()
         driver = next((path for folder in ("", "/usr/lib/x86_64-linux-gnu") if (path := pathlib.Path(folder, registered)).is_file()), None)
         if not driver:
@@ -115,24 +115,24 @@ class Capture(lab.LabTest):
     def block(self, kernel):
         return (self.folder / "kept" / (kernel + ".cl")).read_text().split("*/")[0]
 
-    def test_a_launch_is_kept_with_its_arguments_and_proved_by_what_the_program_got(self):
+    def test_kept_launch_is_verified_by_the_results_of_the_program(self):
         self.proved("counts", "scale", "add")
         self.assertIn("arg times = 4000", self.block("scale"), "the longest launch")
         self.assertIn("expect x = scale.8.x.after.bin", self.block("scale"))
         self.assertIn("options -DUNUSED=1", self.block("scale"))
 
-    def test_an_edit_that_changes_the_results_is_found(self):
+    def test_edit_that_changes_the_results_is_detected(self):
         self.capture("-k", "add", "-o", "kept")
         file = self.folder / "kept" / "add.cl"
         file.write_text(file.read_text().replace("+ b[get", "- b[get"))
         self.assertIn("wrong_result", words(self.lab("run", file, "--max-time", "5", "--no-dumps", status=1)[0]))
 
-    def test_which_launch(self):
+    def test_launch_option_selects_the_kept_launch(self):
         for which, times in (("1", 10), ("8", 4000), ("3", 10)):
             self.capture("-k", "scale", "-o", "kept", "--launch", which, "--force")
             self.assertIn(f"arg times = {times}\n", self.block("scale"))
 
-    def test_structs_local_memory_and_parts_of_buffers(self):
+    def test_structs_local_memory_and_sub_buffers_are_captured(self):
         self.proved("structs", "with_struct")
         self.assertIn("arg room = local:64", self.block("with_struct"))
         self.proved("parts", "add")
@@ -142,20 +142,20 @@ class Capture(lab.LabTest):
         self.assertIn("arg from = part:whole_of_from:uchar:8192:4096", self.block("reversed"))
         self.proved("part_and_whole", "add")
 
-    def test_images_and_samplers(self):
+    def test_images_and_samplers_are_captured(self):
         self.proved("images", "blur")
         self.assertIn("sampler:nearest,edge,pixel", self.block("blur"))
 
-    def test_pointers_that_are_null(self):
+    def test_null_pointers_are_captured(self):
         self.proved("null", "maybe")
         self.assertIn("arg b = null\n", self.block("maybe"))
 
-    def test_shared_virtual_memory_and_pointers_into_it(self):
+    def test_svm_and_pointers_into_it_are_captured(self):
         self.proved("shared", "scale", "add", "address")
         self.assertIn("arg x = svm:file:scale.1.x.before.bin", self.block("scale"))
         self.assertIn("arg sum = part:a:1003:3093", self.block("add"))
 
-    def test_a_buffer_passed_twice_and_one_that_is_appended_to(self):
+    def test_repeated_and_appended_buffers_are_captured(self):
         self.proved("appended", "positive", "picked")
         for kernel in ("positive", "picked"):
             self.assertIn("relation any order of found", self.block(kernel))
@@ -171,15 +171,15 @@ class Capture(lab.LabTest):
         self.assertEqual(collections.Counter(event["name"] for event in events), {"scale": 20, "add": 5, "read": 1})
         self.assertTrue(all(event["ph"] == "X" and event["dur"] >= 0 for event in events))
 
-    def test_a_launch_that_changes_nothing_is_told(self):
+    def test_launch_that_changes_nothing_is_reported(self):
         done = self.proved("idle", "idle")
         self.assertIn("expect x = unchanged", self.block("idle"))
         self.assertIn("it left all that it was given as it was", words(done.stderr))
 
-    def test_programs_released_before_kernels_clones_and_kernels_made_at_once(self):
+    def test_released_programs_and_cloned_kernels_are_captured(self):
         self.proved("released", "scale")
 
-    def test_a_launch_that_waits_for_what_the_program_does_later_holds_nothing_up(self):
+    def test_launch_waiting_for_a_user_event_blocks_nothing(self):
         self.proved("user_event", "scale")
         done = self.proved("failed_event")
         self.assertIn("a launch of add is not kept: it failed", words(done.stderr))
@@ -187,7 +187,7 @@ class Capture(lab.LabTest):
     def test_out_of_order_queues_are_read_between_two_launches(self):
         self.proved("out_of_order", "scale")
 
-    def test_binaries_and_linked_programs_with_their_headers(self):
+    def test_binaries_and_linked_programs_with_headers_are_captured(self):
         self.proved("binaries", "scale", "twice")
         self.assertIn("options -DUNUSED=1", self.block("scale"))
         subprocess.run([PROGRAM, "save"], env=self.environment(), cwd=self.folder, check=True)
@@ -195,7 +195,7 @@ class Capture(lab.LabTest):
         self.assertRegex(words(done.stderr), r"scale\.bin # launch \d+.*; a binary .*a binary runs on this device and driver only; if it is from a cache")
         self.lab("run", self.folder / "kept" / "scale.bin", "--max-time", "5", "--no-dumps")
 
-    def test_what_a_crash_or_an_interrupt_left_is_there(self):
+    def test_files_survive_a_crash_or_an_interrupt(self):
         done, lines = self.lines("-k", "*", "-o", "kept", mode="crash", status=128 + signal.SIGKILL)
         self.assertIn("ended by signal 9", done.stderr)
         self.assertEqual(self.launches(lines["kernel"]), {"scale": 20, "add": 5})
@@ -209,13 +209,13 @@ class Capture(lab.LabTest):
         lines = [json.loads(line) for line in (self.folder / "hang.json").read_text().splitlines()]
         self.assertEqual(self.launches(line for line in lines if "global" in line), {"scale": 20, "add": 5})
 
-    def test_a_full_disk_keeps_the_table_and_says_what_is_missing(self):
+    def test_full_disk_keeps_the_table_and_reports_missing_launches(self):
         done = self.proved("full", "scale", "add")
         self.assertIn("26 launches of 2 kernels", words(done.stderr))
         self.assertIn("a launch of scale is not kept", words(done.stderr))
         self.assertIn("arg times = 4000\n", self.block("scale"), "what was kept before")
 
-    def test_a_layer_in_another_command_is_a_warning_of_the_record(self):
+    def test_layer_in_another_command_is_a_warning_in_the_record(self):
         file = self.folder / "one.cl"
         file.write_text("/*cllab\nglobal 64\narg x = out:64\n*/\nkernel void one(global int* x) { x[get_global_id(0)] = 1; }\n")
         self.lab("run", file, "--max-time", "5", "--json", "run.jsonl", "--no-dumps",
@@ -223,13 +223,13 @@ class Capture(lab.LabTest):
         record = json.loads((self.folder / "run.jsonl").read_text().splitlines()[0])
         self.assertTrue(any(text.startswith("layers: OPENCL_LAYERS") for text in record["warnings"]), record["warnings"])
 
-    def test_what_does_not_go_together_is_refused(self):
+    def test_conflicting_options_are_refused(self):
         for options, why in (((), "takes a program after --"), (("-k", "x"), "go together"),
                              (("--launch", "last"), "possible are whole numbers from 1"), (("file.cl",), "the program stands behind --")):
             program = ("--", PROGRAM) if options else ()
             self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))
 
-    def test_a_python_program_with_pyopencl(self):
+    def test_python_program_with_pyopencl_is_captured(self):
         if subprocess.run(["/usr/bin/python3", "-c", "import pyopencl"], capture_output=True).returncode:
             self.skipTest("python3-pyopencl is not installed")
         script = self.folder / "app.py"

@@ -50,21 +50,21 @@ MISTAKES = [
 
 
 class CommandLine(LabTest):
-    def test_help_pages_are_as_recorded(self):
+    def test_help_pages_match_the_golden_files(self):
         self.assert_golden("help.txt", self.lab("--help")[0])
         for command in COMMANDS:
             out, err = self.lab(command, "--help")
             self.assertEqual(err, "")
             self.assert_golden(f"help_{command}.txt", out)
 
-    def test_everything_is_asked_for_by_a_word_behind_help(self):
+    def test_help_all_shows_everything(self):
         for command in COMMANDS:
             everything = self.lab(command, "--help", "all")[0]
             self.assertEqual(self.lab("help", command, "all")[0], everything)
             if command != "devices":  # whose page has the topic too
                 self.assertIn(everything, self.lab("--help", "all")[0])
 
-    def test_no_arguments_print_three_calls_and_the_devices_that_are_here(self):
+    def test_no_arguments_print_three_calls_and_the_devices(self):
         page = self.lab()[0]
         self.assertLessEqual(len(page.splitlines()), 20)
         self.assertEqual(len(re.findall(r"^  cllab ", page, re.M)), 3)
@@ -73,7 +73,7 @@ class CommandLine(LabTest):
         self.assertIn("\n  none: ", self.lab(env={"OCL_ICD_VENDORS": "/nowhere"})[0])
         self.assertEqual(self.lab("help", "--help"), self.lab("--help"))
 
-    def test_an_option_of_another_tool_is_answered_with_what_is_here_instead(self):
+    def test_option_of_another_tool_is_answered_with_ours(self):
         for option, instead in (("-n", "--max-time"), ("--runs", "--max-time"), ("--warmup", "warmed up"), ("-v", "--columns all"),
                                 ("-q", "--json FILE"), ("--list", "cllab list"), ("-o", "--csv FILE"), ("--platform", "--device")):
             said = self.lab("run", "muladd_fma", option, status=2)[1]
@@ -82,7 +82,7 @@ class CommandLine(LabTest):
         # What the command has not got is not offered.
         self.assertNotIn("--max-time", self.lab("list", "-n", status=2)[1])
 
-    def test_describe_of_a_variant_leaves_out_what_is_of_others(self):
+    def test_describe_of_a_variant_omits_other_variants(self):
         page = self.lab("describe", "gemm_naive")[0]
         self.assertIn("\n  gemm_naive\n", page)
         self.assertNotIn("gemm_tile8", page)
@@ -90,7 +90,7 @@ class CommandLine(LabTest):
         self.assertIn("\n  schedule = ", family + self.lab("describe", "gemm_pipelined")[0])
         self.assertNotIn("\n  schedule = ", page)
 
-    def test_list_and_describe_are_as_recorded(self):
+    def test_list_and_describe_match_the_golden_files(self):
         self.assert_golden("list_muladd.txt", self.lab("list", "muladd")[0])
         self.assert_golden("describe_muladd.txt", self.lab("describe", "muladd")[0])
 
@@ -107,7 +107,7 @@ class CommandLine(LabTest):
             self.assertEqual(entry["id"], f"{entry['family']}_{entry['variant']}")
             self.assertTrue(entry["question"].endswith("?"), entry["question"])
 
-    def test_devices_as_json_names_pocl_and_its_timer(self):
+    def test_devices_as_json_has_pocl_and_its_timer(self):
         devices = json.loads(self.lab("devices", "--json")[0])
         self.assertEqual([d["platform"] for d in devices], ["Portable Computing Language"])
         self.assertIs(type(devices[0]["timer"]["trusted"]), bool)
@@ -121,13 +121,13 @@ class CommandLine(LabTest):
                 self.assertEqual(out, "")
                 self.assert_one_sentence(err, *parts)
 
-    def test_results_go_to_stdout_and_nothing_else_does(self):
+    def test_only_results_go_to_stdout(self):
         out, err = self.lab("--device", "cpu", "--kernel", "muladd_fma", "--axis", "items=64", "--verify", "--no-dumps",
                             "--json", "-")
         self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok"])
         self.assertEqual(err, "")
 
-    def test_the_users_own_line_answers_and_dumps(self):
+    def test_example_command_line_prints_a_table_and_dumps(self):
         out, err = self.lab("--device", "cpu", "--kernel", "pitch_short8", "--json", "r.jsonl", "--csv", "r.csv",
                             "--axis", "width=256", "--axis", "height=64")
         self.assertIn("pitch_short8", out)
@@ -153,13 +153,13 @@ class CommandLine(LabTest):
         self.assertEqual((comparison["record"], comparison["left"], comparison["right"]), ("comparison", "pitch_short8", "pitch_vload8"))
         return out, comparison
 
-    def test_a_comparison_without_the_time_for_enough_arrangements_decides_nothing(self):
+    def test_comparison_with_too_few_replicates_is_undecided(self):
         out, comparison = self.compared("0.01")
         self.assertEqual(comparison["verdict"], "undecided")
         self.assertNotIn("low", comparison["ratio"])
         self.assertIn("replicates are too few for an interval; a larger --max-time gives more ", words(out))
 
-    def test_one_text_under_two_names_is_the_same_code_and_has_no_winner(self):
+    def test_equal_text_under_two_names_is_same_code_without_a_winner(self):
         text = (SOURCE / "cl" / "pitch.cl").read_text()
         cl = self.kernels(pitch="#ifdef PITCH_SHORT8\n#undef PITCH_SHORT8\n#define PITCH_VLOAD8\n#define pitch_vload8 pitch_short8\n"
                                 "#endif\n" + text)
@@ -169,7 +169,7 @@ class CommandLine(LabTest):
         self.assertIn("pitch_short8 against pitch_vload8: same code, so there is no winner; ", words(out))
 
     @against_noise
-    def test_two_variants_are_compared_over_arrangements_and_by_their_loops(self):
+    def test_two_variants_are_compared_by_replicates_and_loops(self):
         out, comparison = self.compared("20")
         # The verdict is below the code, which has no line where neither side says anything.
         self.assertGreater(out.index("pitch_short8 against pitch_vload8: "), re.search(r"(?m)^ *instructions +\d", out).start())
@@ -203,20 +203,20 @@ class Status3(LabTest):
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "pocl-opencl-icd")
 
-    def test_a_target_that_nothing_here_compiles_for_names_the_command_that_adds_it(self):
+    def test_unavailable_target_reports_the_command_that_installs_it(self):
         _, err = self.lab("isa", "pitch_short8", "--target", "sm_80", status=3, env=self.environment(PATH=str(self.folder)))
         self.assert_one_sentence(err, "sm_80", "apt-get install clang-15 libclc-15")
         _, err = self.lab("isa", "pitch_short8", "--target", "gfx1201", status=3, env=self.environment(PATH=str(self.folder)))
         self.assert_one_sentence(err, "gfx1201 needs clang 19 or later with lld, llvm-objdump and libclc: ", "apt-get install clang-19 lld-19 llvm-19")
 
-    def test_an_unknown_device_lists_those_there_are(self):
+    def test_unknown_device_lists_the_available_ones(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)
         self.assertRegex(err, r"\Acllab: no device matches 'H100'; there is 1: ")
         self.assertNotIn("did you mean", err)
         _, err = self.lab("run", "muladd_fma", "--device", "cpuu", status=3)
         self.assertRegex(err, r"\Acllab: no device matches 'cpuu'; there is 1: [^\n]*; did you mean cpu\?\n\Z")
 
-    def test_a_selector_past_the_last_device_is_named(self):
+    def test_selector_past_the_last_device_is_reported(self):
         _, err = self.lab("--device", "7:0", "--kernel", "muladd_fma", status=3)
         self.assertIn("7:0", err)
 

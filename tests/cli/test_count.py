@@ -16,14 +16,14 @@ class Count(counting.CountTest):
         self.assertEqual(self.operations(found["vectors"])["float_multiply", 32, ""], 4)
         self.assertEqual(self.operations(found["calls"])["float_fma", 32, ""], 1.5)
 
-    def test_divisions_by_constants_are_none_and_halves_are_converted(self):
+    def test_constant_divisors_count_no_divisions_and_halves_convert(self):
         found = self.of("divisors", "halves")
         divisors = self.operations(found["divisors"])
         self.assertEqual((divisors["integer_divide", 32, ""], divisors["integer_multiply", 32, ""]), (1, 1))
         halves = self.operations(found["halves"])
         self.assertEqual((halves["conversion", 32, ""], halves["conversion", 16, ""]), (2, 2))
 
-    def test_functions_that_access_memory_or_take_no_argument_hide_nothing_behind_them(self):
+    def test_memory_functions_and_functions_without_arguments_are_counted(self):
         found = self.of("pointers", "copied", "meets")
         for kernel in found:
             self.assertEqual(found[kernel]["global"]["store_bytes"]["mean"], 4, kernel)
@@ -38,16 +38,16 @@ class Count(counting.CountTest):
         operations = self.operations(self.of("subtracts")["subtracts"])
         self.assertEqual((operations["float_add", 32, ""], operations["float_fma", 32, ""]), (1, 1))
 
-    def test_what_is_printed_is_no_constant_memory(self):
+    def test_printed_text_is_not_constant_memory(self):
         self.assertEqual(self.of("says")["says"]["constant"]["loads"]["mean"], 0)
 
-    def test_a_file_of_opencl_3_is_counted(self):
+    def test_opencl_3_file_is_counted(self):
         (self.folder / "three.cl").write_text("/*cllab\noptions -cl-std=CL3.0\narg y = out:64\nglobal 64\n*/\n"
                                               "kernel void k(global double* y) { y[get_global_id(0)] = 2; }\n")
         out, _ = self.lab("count", "three.cl")
         self.assertRegex(out, r"bytes written +8\b")
 
-    def test_a_barrier_that_some_never_reach_is_named(self):
+    def test_barrier_that_some_items_skip_is_reported(self):
         counts = self.of("some_wait")["some_wait"]
         self.assertEqual([n["what"] for n in counts["not_counted"]], ["waiting at a barrier that some never reach"])
 
@@ -56,7 +56,7 @@ class Count(counting.CountTest):
         self.assertEqual(counts["constant"]["load_bytes"]["mean"], 4 + 8 + 4)
         self.assertEqual((counts["global"]["load_bytes"]["mean"], counts["reads"]["requests"]["mean"]), (0, 0))
 
-    def test_elements_of_a_vector_are_one_access(self):
+    def test_vector_elements_are_one_access(self):
         found = self.of("threes", "elements", "corners")
         for kernel, of, bytes in (("threes", "store", 12), ("elements", "store", 16), ("elements", "load", 16),
                                   ("corners", "store", 16)):
@@ -64,10 +64,10 @@ class Count(counting.CountTest):
             self.assertEqual((accesses[of + "s"]["mean"], accesses[of + "_bytes"]["mean"]), (1, bytes), (kernel, of))
         self.assertEqual(self.per_request(found["threes"]["writes"], "sectors"), 4, "eight vectors, four lanes each")
 
-    def test_arguments_are_no_accesses(self):
+    def test_arguments_are_not_accesses(self):
         self.assertEqual(self.of("by_value")["by_value"]["private"]["loads"]["mean"], 0)
 
-    def test_integers_of_few_bits_that_clang_makes_of_a_switch_are_computed_right(self):
+    def test_narrow_integers_from_switches_are_computed_right(self):
         found = self.of("quarters", "eighths", "signed_bits")
         for kernel, counts in found.items():
             self.assertNotIn("not_counted", counts, kernel)
@@ -76,7 +76,7 @@ class Count(counting.CountTest):
         self.assertEqual(self.operations(found["eighths"])["integer_divide", 32, ""], sum(100 * k for k in range(7)) / 8)
         self.assertEqual(self.operations(found["signed_bits"])["float_fma", 32, ""], 10 / 4, "two bits that are -2 have ten")
 
-    def test_requests_touch_as_many_sectors_as_their_addresses_lie_in(self):
+    def test_requests_touch_the_sectors_of_their_addresses(self):
         found = self.of("copy", "gather", "transpose", "shared")
         for kernel, read, written in (("copy", 4, 4), ("gather", 32, 4), ("transpose", 4, 16), ("shared", 1, 4)):
             self.assertEqual(self.per_request(found[kernel]["reads"], "sectors"), read, kernel)
@@ -90,7 +90,7 @@ class Count(counting.CountTest):
         for f in groups:
             self.assertEqual((f["sectors"], f["bytes"]), (64 * f["groups"], 2048 * f["groups"]))
 
-    def test_lanes_that_meet_in_a_bank_take_turns(self):
+    def test_bank_conflicts_are_serialised(self):
         found = self.of("tile32", "tile33", "small32", "small17")
         mean = {k: sum(c[side]["ways"]["mean"] for side in ("local_reads", "local_writes")) /
                 sum(c[side]["requests"]["mean"] for side in ("local_reads", "local_writes")) for k, c in found.items()}
@@ -102,7 +102,7 @@ class Count(counting.CountTest):
             self.assertEqual(counts["barriers"]["mean"], 1)
             self.assertEqual(counts["longest"]["local_loads"], 1)
 
-    def test_atomics_on_one_address_take_turns(self):
+    def test_atomics_on_one_address_are_serialised(self):
         found = self.of("one_address", "ten_addresses")
         one, ten = found["one_address"]["global_atomics"], found["ten_addresses"]["global_atomics"]
         self.assertEqual((one["number"]["mean"], one["addresses"]), (1, 1))
@@ -119,7 +119,7 @@ class Count(counting.CountTest):
         self.assertEqual(found["copy"]["longest"]["loads"], 1)
         self.assertEqual(found["polynomial"]["longest"]["arithmetic"], 201, "a conversion, and each fma")
 
-    def test_lanes_that_go_another_way_are_idle(self):
+    def test_lanes_in_another_branch_are_idle(self):
         # Beside other work the budget of a user may end within the first group.
         found = self.of("odd_lanes", "loops_in_loops", "polynomial", options=("--count-budget", "12"))
         self.assertEqual(found["polynomial"]["lanes_active"], 1)
@@ -129,13 +129,13 @@ class Count(counting.CountTest):
         narrow = self.of("odd_lanes", options=("--wave", "1"))["odd_lanes"]
         self.assertEqual((narrow["wave"], narrow["lanes_active"]), (1, 1))
 
-    def test_a_launch_of_few_groups_is_counted_whole_and_a_large_one_in_part(self):
+    def test_small_launch_is_counted_completely_and_large_one_in_part(self):
         found = self.of("copy", "whole")
         self.assertEqual((found["whole"]["groups"], found["whole"]["counted_groups"]), (1, 1))
         self.assertEqual((found["copy"]["groups"], found["copy"]["counted_groups"]), (256, 120))
         self.assertEqual(found["copy"]["items"], 65536)
 
-    def test_rare_groups_that_no_counted_one_is_like_are_told_in_the_record_and_beside_a_comparison(self):
+    def test_record_and_comparison_name_uncounted_rare_groups(self):
         """One group of 1,024 does most of the work, and the others alone were drawn."""
         block = "/*cllab\narg b = zero:65536\nglobal 1048576\nlocal 64\n*/\n"
         body = "{ const int i = get_global_id(0); float v = i; for (int t = 0; t < (%s); ++t) v = sqrt(v); b[i & 65535] = v; }\n"
@@ -156,7 +156,7 @@ class Count(counting.CountTest):
             self.assertGreater(roots["mean"] + roots["margin"], 6.88)
         self.assertNotIn("the floating-point operations in rare_even", said)
 
-    def test_a_mean_has_no_upper_end_where_another_group_may_repeat_a_loop_more_often(self):
+    def test_mean_has_no_upper_end_if_loops_vary_between_groups(self):
         block = "/*cllab\narg b = zero:65536\narg n = 2097792\nglobal 1048576\nlocal 64\n*/\n"
         body = "{ int i = get_global_id(0); float v = i; %s b[i & 65535] = v; }\n"
         trips = {"strides": "for (int j = i; j < n; j += get_global_size(0)) v = sqrt(v);",
@@ -174,7 +174,7 @@ class Count(counting.CountTest):
         for name in "called", "broken":
             self.assertTrue("at_least" in roots[name] or roots[name].get("open"), (name, roots[name]))
 
-    def test_groups_stand_for_a_launch_whose_work_grows_from_group_to_group(self):
+    def test_groups_represent_a_launch_of_growing_work(self):
         loads = self.of("grows", options=("--count-budget", "20"))["grows"]["global"]["loads"]
         self.assertEqual((loads["low"], loads["high"]), (1, 256))
         self.assertAlmostEqual(loads["mean"], 128.5, delta=6)
@@ -186,7 +186,7 @@ class Count(counting.CountTest):
             self.skipTest("no budget here counts 6 to 14 of the 16 groups")
         self.assertAlmostEqual(self.operations(few)["float_fma", 32, ""] / 8.5 / 200, 1, delta=0.08)
 
-    def test_a_launch_too_long_to_count_that_no_smaller_point_fits_leaves_the_others_counted(self):
+    def test_uncountable_launch_leaves_the_other_counts(self):
         (self.folder / "wide.cl").write_text("""/*cllab
 axis n = 2048
 arg y = out:n
@@ -206,7 +206,7 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         self.assertIn("wide_wide: not counted: a work-group takes longer to simulate", err)
         self.assertEqual(sorted((line["id"], line.get("refused")) for line in self.records("counts.jsonl")), [("wide_narrow", None), ("wide_wide", "timed_out")])
 
-    def test_variants_stand_side_by_side_and_rows_that_differ_are_marked(self):
+    def test_variants_are_side_by_side_with_differing_rows_marked(self):
         (self.folder / "k.cl").write_text(counting.KERNELS)
         out, err = self.lab("count", "k.cl:copy", "k.cl:gather")
         self.assertRegex(out, r"(?m)^ +k_copy +k_gather$")
@@ -214,7 +214,7 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         self.assertRegex(out, r"(?m)^  bytes read +4 +4$")
         self.assertRegex(out, r"k\.cl:\d+: 36 sectors \(least 8\)")
 
-    def test_the_variant_behind_vs_is_counted_too_and_the_difference_told(self):
+    def test_variant_after_vs_is_counted_and_compared(self):
         (self.folder / "k.cl").write_text(counting.KERNELS)
         for other in "k.cl:gather", "gather":
             out, _ = self.lab("count", "k.cl:copy", "--vs", other)
@@ -232,13 +232,13 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         _, err = self.lab("why", "k.cl:copy", "--vs", "k.cl:gather", status=2)
         self.assertIn("name both", err)
 
-    def test_families_of_the_lab_are_counted(self):
+    def test_families_of_cllab_are_counted(self):
         found = self.counts("saxpy_*", "banks_pair")
         self.assertEqual({line["id"].split("_")[0] for line in found.values()}, {"saxpy", "banks"})
         wide, narrow = found["saxpy_w512"], found["saxpy_w32"]
         self.assertEqual(wide["global"]["load_bytes"]["mean"], 16 * narrow["global"]["load_bytes"]["mean"])
 
-    def test_kernels_of_one_operation_share_the_budget_and_the_first_depends_on_none(self):
+    def test_kernels_of_one_operation_share_the_budget(self):
         small = ("--axis", "images=8", "--axis", "channels=8")
         found = self.counts("batchnorm_channel_wide", *small, "--count-budget", "2")
         self.assertEqual({k: c["launch"] for k, c in found.items()},

@@ -48,7 +48,7 @@ kernel void all_pairs(global const float* a, global float* b, int n) {
 
 
 class CountEnds(counting.CountTest):
-    def test_text_of_which_clang_makes_functions_is_simulated_right(self):
+    def test_intrinsics_made_by_clang_are_simulated_right(self):
         file = lab.SOURCE / "tests" / "kernels" / "count" / "intrinsics.cl"
         found = self.counts(file)
         self.assertEqual(len(found), 13)
@@ -62,13 +62,13 @@ class CountEnds(counting.CountTest):
         for record in self.records("r.jsonl"):
             self.assertRegex(record["checked_by"], "^agrees with .* at n=1024(, one input)?$", record["id"])
 
-    def test_images_say_what_is_not_counted(self):
+    def test_images_report_what_is_not_counted(self):
         (self.folder / "i.cl").write_text(IMAGES)
         counts = self.counts("i.cl")["pixels"]
         self.assertEqual([n["what"] for n in counts["not_counted"]], ["the bytes of 3 image accesses per item"])
         self.assertEqual(self.operations(counts)["float_add", 32, ""], 2, "of one element each")
 
-    def test_what_takes_too_long_is_counted_at_a_smaller_point(self):
+    def test_too_long_launch_is_counted_at_a_smaller_point(self):
         (self.folder / "long.cl").write_text(LONG)
         found = self.counts("long.cl")["all_pairs"]
         self.assertEqual(found["asked_point"], {"n": 1 << 20})
@@ -80,7 +80,7 @@ class CountEnds(counting.CountTest):
         self.assertEqual([g["flops"] for g in found["growth"]], [2 * p for p in points])
         self.assertEqual(points[-1], n)
 
-    def test_whole_waves_count_where_a_group_takes_too_long(self):
+    def test_whole_waves_are_counted_if_a_group_takes_too_long(self):
         (self.folder / "long.cl").write_text(WAVES)
         (self.folder / "counts.jsonl").touch()  # what cannot be counted writes none
         for budget in "5", "10", "20", "2":  # enough for a wave and not for a group: a matter of the machine
@@ -93,7 +93,7 @@ class CountEnds(counting.CountTest):
         self.assertGreater(found["lines"][0]["instructions"], 0.9 * found["issued"]["mean"])
         self.assertIn("the rest of the first group", [n["what"] for n in found["not_counted"]])
 
-    def test_a_kernel_without_axes_that_takes_too_long_is_a_sentence(self):
+    def test_too_long_kernel_without_axes_gives_a_sentence(self):
         endless = "/*cllab\narg b = out:256\nglobal 256\nlocal 256\n*/\nkernel void spin(global int* b) {\n" \
                   "  volatile int k = 0; while (k == 0) k = 0; b[0] = k; }\n"
         (self.folder / "spin.cl").write_text(endless)
@@ -101,7 +101,7 @@ class CountEnds(counting.CountTest):
         self.assertIn("spin_spin: not counted: a work-group takes longer to simulate than --count-budget allows, 1 s",
                       err)
 
-    def test_what_is_missing_is_named(self):
+    def test_missing_simulator_files_are_reported(self):
         (self.folder / "k.cl").write_text(counting.KERNELS)
         env = self.environment(CLLAB_COUNT_PLUGIN="nowhere.so")
         self.assert_one_sentence(self.lab("count", "k.cl:copy", env=env, status=3)[1], "nowhere.so")
@@ -120,7 +120,7 @@ class CountEnds(counting.CountTest):
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--device", "cpu", status=2)[1], "--device")
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--wave", "0", status=2)[1], "--wave")
 
-    def test_a_kernel_that_calls_what_the_simulator_lacks_leaves_the_others_their_counts(self):
+    def test_kernel_with_unsupported_calls_leaves_the_other_counts(self):
         (self.folder / "lacks.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"
                                               "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n"
                                               "kernel void fine(global int* b) { b[get_global_id(0)] = 3; }\n")
@@ -129,7 +129,7 @@ class CountEnds(counting.CountTest):
         lines = self.records("counts.jsonl")
         self.assertEqual(sorted((line["id"], "refused" in line) for line in lines), [("lacks_fine", False), ("lacks_lacks", True)])
 
-    def test_a_text_that_does_not_build_is_a_sentence(self):
+    def test_text_that_does_not_build_gives_a_sentence(self):
         (self.folder / "bad.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"
                                             "kernel void bad(global int* b) { b[0] = nothing; }\n")
         _, err = self.lab("count", "bad.cl", status=None)

@@ -34,7 +34,7 @@ class CountLaunch(counting.CountTest):
             per_wave[size] = re.search(r"(?m)^  instructions per wave +(\S+)$", page)[1]
         self.assertEqual(len(set(per_wave.values())), 1, per_wave)
 
-    def test_work_in_a_group_that_was_not_counted_is_not_known_and_not_zero(self):
+    def test_work_of_uncounted_groups_is_unknown_not_zero(self):
         text = "kernel void one_works(global float* a, global float* b, int n) {\n" \
                "  int i = get_global_id(0); float v = i;\n" \
                "  if (get_group_id(0) == 700) for (int k = 0; k < 100000; ++k) v = sqrt(v);\n" \
@@ -52,7 +52,7 @@ class CountLaunch(counting.CountTest):
         whole = self.count(text.replace("700", "7").replace("100000", "100"), n="1024")["one_works"]
         self.assertEqual(self.operations(whole)["float_function", 32, "sqrt"], 100 / 16)
 
-    def test_the_mean_of_uneven_groups_has_an_interval_that_holds_the_truth(self):
+    def test_mean_of_uneven_groups_has_an_interval_with_the_true_value(self):
         text = "kernel void uneven(global float* a, global float* b, int n) {\n" \
                "  int i = get_global_id(0), g = get_group_id(0); float v = i;\n" \
                "  int times = (g * 2654435761u >> 16) % 64; times = times * times / 16;\n" \
@@ -68,7 +68,7 @@ class CountLaunch(counting.CountTest):
         self.assertLess(counts["global"]["store_bytes"]["margin"], 0.25, "which are alike")
         self.assertTrue(fma["open"])
 
-    def test_a_last_group_that_takes_too_long_is_said(self):
+    def test_too_long_last_group_is_reported(self):
         text = "kernel void last(global float* a, global float* b, int n) {\n" \
                "  int i = get_global_id(0); float v = i;\n" \
                "  for (int k = 0; k < (get_group_id(0) == 1 ? 1 << 30 : 10); ++k) v = fma(v, 0.5f, 1.5f);\n  b[i] = v; }\n"
@@ -77,7 +77,7 @@ class CountLaunch(counting.CountTest):
         self.assertNotIn("mean", counts["operations"][0]["per_item"])
         self.assertIn("1 of 2 groups", [n["what"] for n in counts["not_counted"]])
 
-    def test_different_bytes_are_bytes_and_of_the_launch(self):
+    def test_distinct_bytes_are_counted_per_launch(self):
         few = "kernel void few(global int* a, global int* b, int n) { int i = get_global_id(0); if (a[i % 3] > 5) b[0] = 1; }\n"
         page = self.page(few, n="4096")
         self.assertRegex(page, r"(?m)^  different bytes, launch +12$")
@@ -88,7 +88,7 @@ class CountLaunch(counting.CountTest):
         self.assertRegex(page, r"(?m)^  different bytes, launch +not known$")
         self.assertRegex(page, r"(?m)^  groups counted +120 of 16384$")
 
-    def test_launches_are_counted_each_and_those_that_are_alike_once(self):
+    def test_each_launch_is_counted_and_equal_ones_once(self):
         found = self.counts(lab.SOURCE / "tests" / "kernels" / "sequence" / "jacobi.cl")
         self.assertEqual((found["sweep"]["launch"], found["sweep"]["launches"]), ("1 of 5", 5))
         self.assertNotIn("not_counted", found["sweep"])
@@ -97,7 +97,7 @@ class CountLaunch(counting.CountTest):
         self.assertEqual([(c["kernel"], c["launch"], c["items"]) for c in lines],
                          [("reduce", "1 of 2", 65536), ("reduce", "2 of 2", 256)], "the second one is an alias")
 
-    def test_a_launch_that_depends_on_data_of_one_that_was_counted_in_part_has_no_means(self):
+    def test_launch_depending_on_partly_counted_data_has_no_means(self):
         (self.folder / "s.cl").write_text("""/*cllab
 axis n = 262144
 arg a = out:n
@@ -115,7 +115,7 @@ kernel void follows(global const int* a, global int* b) {
         self.assertNotIn("mean", found["follows"]["issued"])
         self.assertIn("what depends on the data of launches before this one", [n["what"] for n in found["follows"]["not_counted"]])
 
-    def test_what_is_not_known_is_not_compared(self):
+    def test_unknown_figures_are_not_compared(self):
         (self.folder / "v.cl").write_text(BLOCK % ("1048576", "zero:n", "64") + """
 kernel void hides(global float* a, global float* b, int n) {
     int i = get_global_id(0); float v = a[i];

@@ -61,7 +61,7 @@ class Images(KernelFileTest):
             self.assertEqual((record["status"], record.get("checked_by")), ("ok", "file expected.bin"), record["reason"])
         return record["status"]
 
-    def test_a_kernel_reads_what_an_image_of_each_format_was_given(self):
+    def test_kernel_reads_image_data_in_each_format(self):
         ok = []
         for name in ("r8ui", "rg8ui", "rgba16ui", "r32i", "rgba16f", "r16f", "r32f", "rg32f", "r8", "rg16"):
             channels = {"r": 1, "rg": 2, "rgba": 4}[name.rstrip("uif0123456789")]
@@ -76,7 +76,7 @@ class Images(KernelFileTest):
                 ok += [name] * (self.one(text, packed(letter, values)) == "ok")
         self.assertGreaterEqual(len(ok), 6, ok)
 
-    def test_what_a_kernel_writes_to_an_image_of_each_format_is_seen(self):
+    def test_kernel_writes_to_an_image_in_each_format_are_checked(self):
         ok = []
         for name, letter, kind in (("rg8ui", "B", "uint"), ("rgba16i", "h", "int"), ("r32f", "f", "float"), ("rgba16f", "e", "float"), ("r16f", "e", "float")):
             channels = {"r": 1, "rg": 2, "rgba": 4}[name.rstrip("uif0123456789")]
@@ -92,7 +92,7 @@ class Images(KernelFileTest):
                 status = self.one(LAYERS.format(type=kind, sizes=sizes, place=place, at=at), packed("i", range(96)))
                 self.assertEqual(status, "ok")
 
-    def test_an_image_may_be_made_of_a_buffer(self):
+    def test_image_may_be_made_from_a_buffer(self):
         read = ("/*cllab\narg src = iota:r32i:4096\narg dst = out:4096\nglobal 4096\nexpect dst = expected.bin\n*/\n"
                 "__kernel void k(read_only image1d_buffer_t src, __global int* dst) { const int i = get_global_id(0); dst[i] = read_imagei(src, i).x + 1; }\n")
         write = ("/*cllab\narg dst = out:r32i:4096\nglobal 4096\nexpect dst = expected.bin\n*/\n"
@@ -105,7 +105,7 @@ class Images(KernelFileTest):
             self.lab("run", "t.cl", "--verify", "--no-dumps", "--json", "w.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
             self.assertEqual([r["checked_by"] for r in self.records("w.jsonl")], ["file expected.bin"])
 
-    def test_an_image_that_is_read_and_written_goes_in_and_comes_out(self):
+    def test_read_write_image_is_input_and_output(self):
         text = """/*cllab
 arg io = iota:r32i:8,4
 global 8,4
@@ -122,7 +122,7 @@ __kernel void k(read_write image2d_t io) {
         if status == "ok":
             self.assertEqual(record["reason"], "io[0] is 2, expected 1")
 
-    def test_an_image_that_is_only_written_may_have_data_of_which_the_kernel_leaves_some(self):
+    def test_write_only_image_may_keep_some_initial_data(self):
         text = """/*cllab
 arg to = iota:r32i:8,4
 global 8,2
@@ -134,7 +134,7 @@ __kernel void k(write_only image2d_t to) { write_imagei(to, (int2)(get_global_id
         record, = self.check(text.replace("global 8,2", "global 8,3"), status=1)
         self.assertEqual(record["reason"], "to[16] is -1, expected 16")
 
-    def test_depth_images_have_formats_of_their_own(self):
+    def test_depth_images_have_their_own_formats(self):
         text = """/*cllab
 arg src = iota:{format}:8,4
 arg dst = out:32
@@ -158,7 +158,7 @@ __kernel void k(read_only image2d_depth_t src, __global float* dst) {{
             self.write(text.format(format=wrong))
             self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:2:", sentence)
 
-    def test_whole_coordinates_through_a_sampler_that_is_not_for_them_are_told(self):
+    def test_integer_coordinates_with_an_unsuitable_sampler_are_reported(self):
         text = """/*cllab
 arg src = iota:rgba32f:8,4
 arg dst = out:32
@@ -177,7 +177,7 @@ __kernel void k(read_only image2d_t src, __global float* dst, sampler_t s) {{
                 err = " ".join(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--verify", status=None)[1].split())
                 self.assertEqual(f"'k' reads through 's' = sampler:{sampler} at whole coordinates" in err, told, err)
 
-    def test_random_pixels_have_every_brightness(self):
+    def test_random_pixels_cover_every_brightness(self):
         ok = []
         signature = "(read_only image2d_t src, __global int* right)"
         for name, least in (("r16", 0), ("rgba8s", -1), ("rgba16f", 0)):
@@ -205,7 +205,7 @@ __kernel void k{signature} {{
                     ok.append(name)
         self.assertGreaterEqual(len(ok), 2, ok)
 
-    def test_a_picture_is_as_bright_in_every_format(self):
+    def test_image_is_equally_bright_in_every_format(self):
         (self.folder / "p.pgm").write_bytes(b"P5 2 1 255\n\x00\xff")
         ok = []
         for name in ("r8", "r32f", "rgba16f", "rgba8s"):
@@ -217,7 +217,7 @@ __kernel void k{signature} {{
 
 
 class RandomData(KernelFileTest):
-    def test_a_sparse_matrix_is_one_line_or_three(self):
+    def test_sparse_matrix_is_described_by_one_or_three_lines(self):
         text = """/*cllab
 axis rows = 64, 500
 arg row = offsets:rows+1:8*rows
@@ -250,7 +250,7 @@ __kernel void slow(__global const int* row, __global const int* column, __global
             _, err = self.lab("run", self.write(text.replace(three, f"arg {line}\n")), status=2)
             self.assertIn("'arg row, column, value = csr:rows:columns:nonzeros'", err)
 
-    def test_bounds_may_name_the_length_of_another_argument(self):
+    def test_bounds_may_use_the_length_of_another_argument(self):
         text = """/*cllab
 axis n = 64, 500
 arg index = rand:uint:4*n:0:len(table)-1
@@ -276,7 +276,7 @@ __kernel void checked(ARGUMENTS) {
             _, err = self.lab("run", self.write(f"/*cllab\narg x = {line}\nglobal 64\n*/\n__kernel void k(__global int* x) {{ x[get_global_id(0)]++; }}\n"), status=2)
             self.assertIn(says, err)
 
-    def test_the_kinds_are_what_they_are_called_in_a_kernel(self):
+    def test_kinds_of_random_data_match_their_names(self):
         text = """/*cllab
 arg up = sorted:float:1024:-1:1
 arg all = perm:uint:1024

@@ -59,7 +59,7 @@ class Devices(LabTest):
         (vendors / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
         return self.environment(OCL_ICD_VENDORS=str(vendors), **changes)
 
-    def test_all_devices_end_in_one_table_of_variants_by_devices(self):
+    def test_all_devices_end_with_one_table_of_variants_by_devices(self):
         out, err = self.lab("run", "muladd_[!l]*", "--device", "all", *SMALL, "--json", "r.jsonl", env=self.two())
         self.assertEqual(err, "")
         tables, by_device = out.split("\nVariants by devices")
@@ -69,11 +69,11 @@ class Devices(LabTest):
             self.assertRegex(by_device, rf"\n  {kernel} .* [num]?s .* [num]?s")
         self.assertEqual(len({r["device"]["name"] for r in self.records()}), 2)
 
-    def test_one_device_has_no_such_table(self):
+    def test_one_device_has_no_table_by_device(self):
         out, _ = self.lab("run", "muladd_[!l]*", "--device", "all", *SMALL)
         self.assertNotIn("Variants by devices", out)
 
-    def test_a_drivers_names_move_no_cursor(self):
+    def test_driver_names_cannot_move_the_cursor(self):
         (self.folder / "names.c").write_text(NAMES)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "names.so", "names.c", "-ldl"], cwd=self.folder, check=True)
         env = self.environment(LD_PRELOAD=str(self.folder / "names.so"))
@@ -84,7 +84,7 @@ class Devices(LabTest):
             self.assertIn(r"x\x1b[2J\x07\x0d\x9b31m\u202e", out)
         self.assertRegex(self.lab("run", "muladd_[!l]*", "--device", "nosuch", env=env, status=3)[1], r"\Acllab: no device matches 'nosuch'; [^\n]*x\\x1b[^\n]*\n\Z")
 
-    def test_a_driver_that_crashes_costs_its_column(self):
+    def test_crashing_driver_costs_only_its_column(self):
         (self.folder / "crash.c").write_text(CRASH)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "crash.so", "crash.c", "-ldl"], cwd=self.folder, check=True)
         env = self.two(LD_PRELOAD=str(self.folder / "crash.so"), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
@@ -130,12 +130,12 @@ class Records(LabTest):
         """How many records `report` takes of these files."""
         return len(self.lab("report", *files, "--csv", "-")[0].splitlines()) - 1
 
-    def test_a_record_that_occurs_twice_is_taken_once(self):
+    def test_repeated_record_is_taken_once(self):
         self.assertEqual(self.rows("r.jsonl", "other.jsonl", "r.jsonl"), 4)
         self.write("all.jsonl", [*self.lines, *(self.folder / "other.jsonl").read_text().splitlines(), *self.lines])
         self.assertEqual(self.rows("all.jsonl"), 4)
 
-    def test_damaged_and_unknown_lines_are_named_and_left_out(self):
+    def test_damaged_and_unknown_lines_are_reported_and_skipped(self):
         unknown = self.lines[0].replace('"schema":2', '"schema":3')
         self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
         self.assertEqual(self.rows("bad.jsonl"), 1)
@@ -143,13 +143,13 @@ class Records(LabTest):
         self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is skipped\n"
                               "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is skipped\n")
 
-    def test_a_file_of_something_else_does_not_fill_the_screen(self):
+    def test_unrelated_file_does_not_fill_the_screen(self):
         self.write("else.txt", ["what"] * 1000 + self.lines)
         _, err = self.lab("report", "else.txt")
         self.assertEqual(len(err.splitlines()), 21)
         self.assertIn("cllab: 980 more lines are skipped\n", err)
 
-    def test_one_file_that_can_be_read_is_enough_and_none_is_status_2(self):
+    def test_one_readable_file_suffices_and_none_is_status_2(self):
         out, err = self.lab("report", "absent.jsonl", "r.jsonl", "--csv", "-")
         self.assertEqual(len(out.splitlines()), 1 + len(self.lines))
         self.assertEqual(err, "cllab: file 'absent.jsonl' cannot be read: No such file or directory\n")
@@ -161,16 +161,16 @@ class Records(LabTest):
         self.assert_one_sentence(self.lab("report", "empty.jsonl", status=2)[1], "no record", "'empty.jsonl'")
         self.assert_one_sentence(self.lab("report", status=2)[1], "FILE")
 
-    def test_report_never_writes_over_what_it_reads(self):
+    def test_report_never_overwrites_its_inputs(self):
         _, err = self.lab("report", "other.jsonl", "r.jsonl", "--csv", "./r.jsonl", status=2)
         self.assert_one_sentence(err, "./r.jsonl", "--csv")
         self.assertEqual((self.folder / "r.jsonl").read_text().splitlines(), self.lines)
 
-    def test_report_prints_what_run_printed(self):
+    def test_report_prints_the_same_as_run(self):
         out, _ = self.lab("run", "muladd_[!l]*", "--device", "cpu", *SMALL[:-1], "--json", "again.jsonl")
         self.assertEqual(self.lab("report", "again.jsonl"), (out, ""))
 
-    def test_report_names_the_file_of_a_users_kernels_as_run_did(self):
+    def test_report_names_the_kernel_file_like_run(self):
         (self.folder / "my files").mkdir()
         (self.folder / "my files" / "k.cl").write_text("kernel void a(global float* y) { y[get_global_id(0)] = 1; }\n"
                                                        "kernel void b(global float* y) { y[get_global_id(0)] = 1; }\n")
@@ -178,7 +178,7 @@ class Records(LabTest):
         self.assertEqual(self.lab("report", "k.jsonl"), (out, ""))
         self.assertRegex(out.replace("\n", " "), r"`cllab run 'my +files/k\.cl:[ab]' +--vs +'my +files/k\.cl:[ab]'")
 
-    def test_report_of_two_nodes_sets_them_side_by_side_and_writes_csv(self):
+    def test_report_of_two_nodes_is_side_by_side_and_writes_csv(self):
         for number, name in enumerate(DEVICE_NAMES):
             with self.subTest(device=name):
                 self.rename(name)
@@ -191,7 +191,7 @@ class Records(LabTest):
                 self.assertEqual(len(table.read_text().splitlines()), 1 + 4)
                 self.assertEqual(self.lab("report", "r.jsonl", "other.jsonl", "--csv", "-")[0], table.read_text())
 
-    def test_a_cell_that_was_repeated_is_no_curve_and_a_sweep_is_one(self):
+    def test_repeated_cell_is_no_curve_and_a_sweep_is_one(self):
         cells = [json.loads(line) for line in self.lines]
         for name, places in (("repeated", (1, 1, 1)), ("swept", (1, 2, 3))):
             self.write(f"{name}.jsonl", [json.dumps(cells[0] | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy", "utc": str(i),
@@ -199,7 +199,7 @@ class Records(LabTest):
         self.assertEqual(self.lab("report", "repeated.jsonl")[0].count("\n  bandwidth_copy  ok "), 3)
         self.assertIn("bandwidth_copy: ", self.lab("report", "swept.jsonl")[0])
 
-    def test_points_of_curves_are_set_side_by_side_too(self):
+    def test_points_of_curves_are_side_by_side(self):
         record = json.loads(self.lines[0]) | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy"}
         for node in ("a", "b"):
             self.write(f"{node}.jsonl", [json.dumps(record | {"host": {"name": node}, "point": {"size": n, "width": 16}}) for n in (64, 128, 256, 512)])
@@ -207,7 +207,7 @@ class Records(LabTest):
         self.assertRegex(words(curves), r"On [^$]* on a bandwidth_copy: [^$]* On [^$]* on b bandwidth_copy: ")
         self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
 
-    def test_records_of_schema_1_are_reported_beside_those_of_today(self):
+    def test_records_of_schema_1_are_reported_with_current_ones(self):
         old = [json.loads(line) | {"schema": 1, "host": {"name": "old"}} for line in self.lines]
         for record in old:
             del record["run"]
@@ -215,7 +215,7 @@ class Records(LabTest):
         self.assertEqual(self.rows("old.jsonl", "r.jsonl"), 4)
         self.assertRegex(self.lab("report", "old.jsonl", "r.jsonl")[0], r"\n  A  .*(\n  .*)? on\s+old\n  B  ")
 
-    def test_each_record_says_what_it_takes_to_do_the_run_again(self):
+    def test_each_record_has_what_repeating_the_run_needs(self):
         runs = []
         for name in ("a", "b"):
             self.lab("run", "muladd_[!l]*", "--device", "cpu", *SMALL, "--verify", "--isolate", "--seed", "5", "--label", "before it", "--json", f"{name}.jsonl",
@@ -230,7 +230,7 @@ class Records(LabTest):
         # Verified only, so without a sample; perhaps within one second: two runs are not one.
         self.assertEqual(self.rows("a.jsonl", "b.jsonl", "a.jsonl"), 4)
 
-    def test_a_record_that_cannot_be_is_named_and_left_out_and_a_good_one_is_enough(self):
+    def test_impossible_record_is_reported_and_skipped(self):
         good = json.loads(self.lines[0])
         time = good["time"]
         bad = [good | {"time": time | {"median": -1}}, good | {"time": {k: v for k, v in time.items() if k != "median"}},
@@ -244,7 +244,7 @@ class Records(LabTest):
         self.write("bad.jsonl", [*lines, self.lines[0]])
         self.assertIn(good["id"], self.lab("report", "bad.jsonl")[0])
 
-    def test_names_in_records_move_no_cursor(self):
+    def test_names_in_records_cannot_move_the_cursor(self):
         nasty = "\x1b[2J\x07\r\x9b31m\u202ex\n"
         records = []
         for line in self.lines:
@@ -262,7 +262,7 @@ class Records(LabTest):
     def test_report_needs_no_platform(self):
         self.lab("report", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
 
-    def test_under_slurm_a_record_names_the_node(self):
+    def test_record_under_slurm_has_the_node_name(self):
         self.lab("run", "muladd_fma", "--device", "cpu", *SMALL, "--verify", "--json", "n.jsonl", env=self.environment(SLURMD_NODENAME="n7"))
         self.assertEqual({r["host"]["name"] for r in self.records("n.jsonl")}, {"n7"})
 

@@ -51,12 +51,12 @@ def anchors(text):
 
 
 class Readme(LabTest):
-    def test_it_is_read_in_minutes_and_fits_a_window(self):
+    def test_readme_is_short_and_fits_a_window(self):
         lines = README.splitlines()
         self.assertLessEqual(len(lines), 200)
         self.assertEqual([line for line in lines if len(line) > 100], [])
 
-    def test_dates_stand_in_the_table_of_figures_only(self):
+    def test_dates_appear_only_in_the_table_of_figures(self):
         self.assertEqual(re.findall(r"\b20\d\d-\d\d\b.*", without_tables(README)), [])
         tables = re.findall(r"(?:^\|.*\n)+", README, re.M)
         dated = [table for table in tables if re.search(r"\b20\d\d-\d\d", table)]
@@ -75,7 +75,7 @@ class Readme(LabTest):
                 words = [word for word in words if not re.match(r"\[?[A-Z]+\b|--$", word)]
                 self.assertIn("Usage: cllab", self.lab(*words, "--help")[0])
 
-    def test_every_command_and_topic_is_named(self):
+    def test_every_command_and_topic_is_mentioned(self):
         for name in self.help_names():
             self.assertRegex(README, rf"\bcllab (help )?{name}\b")
 
@@ -90,7 +90,7 @@ class Readme(LabTest):
         """The titles of the table behind a command."""
         return re.findall(r"\S+(?: \S+)*", next(line for line in self.shown(command).splitlines() if re.match(r" +kernel ", line)))
 
-    def test_its_own_kernel_runs_and_the_table_has_the_columns_shown(self):
+    def test_example_kernel_runs_with_the_documented_columns(self):
         self.example()
         command = "cllab run tr.cl --device cpu"
         out, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--columns", "all", "--no-dumps")
@@ -101,7 +101,7 @@ class Readme(LabTest):
         for name in re.findall(r"^ +(tr_\w+)", self.shown(command), re.M):
             self.assertRegex(out, rf"{name} +ok +agreement of 2 ")
 
-    def test_the_first_output_has_the_shape_shown(self):
+    def test_first_output_has_the_documented_shape(self):
         command = "cllab --device cpu --kernel pitch_short8"
         out, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--axis", "width=512", "--axis", "height=512")
         more, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--axis", "width=512", "--axis", "height=512", "--columns", "all")
@@ -112,7 +112,7 @@ class Readme(LabTest):
             self.assertIn(line, self.shown(command))
             self.assertIn(line, out)
 
-    def test_the_code_for_devices_that_are_not_here_has_the_columns_shown(self):
+    def test_code_for_absent_devices_has_the_documented_columns(self):
         self.example()
         command = "cllab isa tr.cl:cols --target gfx900 --target sm_90"
         made = re.findall(r"^ *(gfx900|sm_90) +[^- ]", self.lab("isa", "--targets")[0], re.M)
@@ -123,7 +123,7 @@ class Readme(LabTest):
             self.assertIn(column, out.splitlines()[0])
         self.assertEqual(re.findall(r"^ +(tr_cols +\w+)", self.shown(command), re.M), re.findall(r"^ +(tr_cols +\w+)", out, re.M))
 
-    def test_the_records_are_read_as_shown(self):
+    def test_records_are_read_as_documented(self):
         self.example()
         self.lab("run", "tr.cl", "--device", "cpu", "--max-time", "0.02", "--no-yardstick", "--no-dumps", "--json", "r.jsonl")
         self.lab("report", "r.jsonl", "--long", "long.csv")
@@ -133,7 +133,7 @@ class Readme(LabTest):
                 self.assertIn(column, columns)
 
 
-    def test_the_lines_for_ci_find_a_slowdown_and_fail_the_job(self):
+    def test_ci_example_finds_a_slowdown_and_fails_the_job(self):
         def shell(line, folder=self.folder):
             env = self.environment(PATH=f"{pathlib.Path(CLLAB).parent}:{os.environ['PATH']}", GIT_CONFIG_GLOBAL="/dev/null")
             return subprocess.run(["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
@@ -161,7 +161,7 @@ class Readme(LabTest):
 
 
 class Agents(LabTest):
-    def test_a_program_gets_by_with_the_file_alone(self):
+    def test_agents_file_alone_suffices_for_a_program(self):
         text = (SOURCE / "tools" / "AGENTS.md").read_text()
         self.assertLessEqual(len(text.splitlines()), 60)
         (self.folder / "sum.cl").write_text(re.search(r"^```c\n(.*?)^```$", text, re.M | re.S)[1])
@@ -184,7 +184,7 @@ class Agents(LabTest):
 
 
 class Capture(LabTest):
-    def test_from_a_program_to_a_faster_kernel_every_command_runs(self):
+    def test_every_command_of_the_capture_example_runs(self):
         if subprocess.run(["/usr/bin/python3", "-c", "import pyopencl"], capture_output=True).returncode:
             self.skipTest("python3-pyopencl is not installed")
         text = (SOURCE / "host" / "capture" / "README.md").read_text().split("\n## ")[1]
@@ -236,16 +236,16 @@ def is_prose(text):
 
 
 class Errors(LabTest):
-    def test_the_list_of_all_errors_is_as_recorded(self):
+    def test_list_of_all_errors_matches_the_golden_file(self):
         self.assert_golden("errors.txt", messages.listing(SOURCE / "host"))
 
-    def test_a_message_is_found_with_its_outcome_and_its_literals(self):
+    def test_message_is_found_with_outcome_and_literals(self):
         text = 'void refuse(int x);\n throw Error(Blame::usage, "no file \'", path, "\'; there " "is none");  // throw Error("not this")\n if (x) refuse(place, concat("bad ", n));'
         self.assertEqual(list(messages.messages(text)), [("2", "no file '…'; there is none"), ("-", "…bad …")])
 
 
 class Help(LabTest):
-    def test_a_commands_help_fits_a_screen_and_everything_fits_its_width(self):
+    def test_command_help_fits_a_screen_and_everything_fits_its_width(self):
         for name in ["", *self.help_names()]:
             page = self.lab(*filter(None, [name]), "--help")[0] if name not in TOPICS else ""
             everything = self.lab("help", *filter(None, [name]), "all")[0]
@@ -253,24 +253,24 @@ class Help(LabTest):
                 self.assertLessEqual(len(page.splitlines()), 50)
                 self.assertEqual([line for line in (page + everything).splitlines() if len(line) > 100 or line != line.rstrip()], [])
 
-    def test_a_page_heeds_the_columns_that_a_pipe_is_told(self):
+    def test_page_respects_the_columns_given_to_a_pipe(self):
         page = self.lab("why", "--help", "all", env=self.environment(COLUMNS="60"))[0]
         self.assertEqual([line for line in page.splitlines() if len(line) > 60 and "  " not in line.strip()], [])
         self.assertEqual(page.split(), self.lab("why", "--help", "all")[0].split())
 
-    def test_no_sentence_of_the_help_is_longer_than_30_words(self):
+    def test_no_help_sentence_is_longer_than_30_words(self):
         # An option's text stands beside its name: as prose again.
         page = re.sub(r"(?m)^ {2}-.*?(?:  +|$)", "\n\n", self.lab("--help", "all")[0])
         page = re.sub(r"(?m)^ {26}", "", page)
         self.assertEqual(too_long(page), [])
 
-    def test_no_sentence_of_a_message_is_longer_than_30_words(self):
+    def test_no_message_sentence_is_longer_than_30_words(self):
         for path in sorted((SOURCE / "host").rglob("*.?pp")):
             for text in literals(path.read_text()):
                 if is_prose(text):
                     self.assertEqual(too_long(text), [], path)
 
-    def test_a_sentence_of_31_words_is_seen(self):
+    def test_sentence_of_31_words_is_detected(self):
         self.assertEqual(too_long("word " * 30 + "end."), ["word " * 30 + "end."])
         self.assertEqual(too_long("word " * 20 + "end. " + "word " * 20), [])
         self.assertEqual(list(literals('f("one " // two\n  "three", x, "four")')), ["one three", "four"])
@@ -282,17 +282,17 @@ class Help(LabTest):
                 self.assertEqual([line for line in page if len(line) > 100], [])
                 self.assertLessEqual(len(page), {"kernel-file": 78, "sequences": 60, "data": 51}.get(name, 40))
 
-    def test_the_topics_are_as_recorded(self):
+    def test_topics_match_the_golden_files(self):
         for name in sorted(TOPICS - {"kernel-file"}):
             self.assert_golden(f"help_{name}.txt", self.lab("help", name)[0])
 
-    def test_what_is_a_command_and_a_topic_has_both_on_one_page(self):
+    def test_name_of_command_and_topic_shows_both_on_one_page(self):
         page = self.lab("help", "devices")[0]
         self.assertIn("Usage: cllab devices", page)
         self.assertIn("--device 0:0", page)
         self.assertEqual(page, self.lab("devices", "--help")[0])
 
-    def test_every_column_has_a_meaning(self):
+    def test_every_column_has_a_description(self):
         page = self.lab("help", "columns")[0]
         listed = re.search(r"The columns: ([^.]*)\.", " ".join(self.lab("run", "--help", "all")[0].split()))[1].split(", ")
         for name in set(listed) - {"options"}:
@@ -313,12 +313,12 @@ class Documents(unittest.TestCase):
                     if anchor:
                         self.assertIn(anchor, anchors(to.read_text()))
 
-    def test_each_family_has_a_place_in_the_table_of_kernels(self):
+    def test_each_family_is_in_the_table_of_kernels(self):
         text = (SOURCE / "cl" / "README.md").read_text()
         for path in (SOURCE / "cl").glob("*.cl"):
             self.assertIn(f"`{path.stem}`", text)
 
-    def test_each_trial_stands_with_its_command(self):
+    def test_each_trial_is_listed_with_its_command(self):
         text = (SOURCE / "tests" / "README.md").read_text()
         for path in (SOURCE / "tests" / "trial").glob("*.py"):
             self.assertIn(f"**`trial/{path.name}`**", text)
@@ -333,13 +333,13 @@ class Documents(unittest.TestCase):
             if path.is_dir():
                 self.assertIn(f"| `app/{path.name}/` |", text)
 
-    def test_files_that_the_walk_through_the_host_names_exist(self):
+    def test_files_named_in_the_host_walkthrough_exist(self):
         text = (SOURCE / "host" / "README.md").read_text()
         walk = text[text.index("## From main"):text.index("## The method")]
         for name in re.findall(r"`([\w/]+\.[ch]pp)`", walk):
             self.assertTrue((SOURCE / "host" / name).exists(), name)
 
-    def test_the_table_of_includes_is_the_one_that_is_enforced(self):
+    def test_documented_include_rules_match_the_enforced_ones(self):
         enforced = re.search(r"may_include\{(.*?)\n\};", (SOURCE / "tests/unit/includes_test.cpp").read_text(), re.S)[1]
         rules = {module: set(re.findall(r'"(\w+)"', names)) for module, names in re.findall(r'\{"(\w+)",\s*\{(.*?)\}\}', enforced, re.S)}
         text = (SOURCE / "host" / "README.md").read_text()
@@ -350,7 +350,7 @@ class Documents(unittest.TestCase):
                     del rules[module]
         self.assertEqual(set(rules), {"app"})
 
-    def test_each_rule_that_the_code_cites_is_in_the_method(self):
+    def test_each_rule_cited_in_the_code_is_in_the_method(self):
         method = (SOURCE / "host" / "README.md").read_text().split("## The method")[1]
         rules = {int(n) for n in re.findall(r"^(\d+)\. ", method, re.M)}
         self.assertEqual(rules, set(range(1, max(rules) + 1)))
@@ -367,11 +367,11 @@ class Documents(unittest.TestCase):
                         cited += 1
         self.assertGreater(cited, 5)
 
-    def test_the_changes_begin_with_the_version_that_is_built(self):
+    def test_changelog_begins_with_the_built_version(self):
         version = re.search(r"project\(cllab VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
         self.assertEqual(re.search(r"^## (\S+)$", (SOURCE / "tools/CHANGELOG.md").read_text(), re.M)[1], version)
 
-    def test_the_picture_of_the_page_is_small(self):
+    def test_page_screenshot_is_small(self):
         picture = (SOURCE / "dumps/reference/page.png").read_bytes()
         self.assertTrue(picture.startswith(b"\x89PNG"))
         self.assertLess(len(picture), 300 << 10)

@@ -27,7 +27,7 @@ class Drivers(LabTest):
             (folder / f"{name}.icd").write_text(f"{library}\n")
         return self.environment(OCL_ICD_VENDORS=str(folder), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
 
-    def test_devices_names_the_driver_that_crashes_exits_or_hangs_and_shows_the_rest(self):
+    def test_devices_names_bad_drivers_and_shows_the_rest(self):
         env = self.beside_pocl("crash", "exit", "hang")
         out, err = self.lab("devices", env=env, status=3)
         self.assertIn("Portable Computing Language", out)
@@ -36,7 +36,7 @@ class Drivers(LabTest):
         for line, name, fate in zip(lines, ("crash", "exit", "hang"), ("SIGSEGV", "exit status 0", "no progress for 10.0 s")):
             self.assertRegex(line, rf"\Acllab: the driver '[^']*/{name}.icd' \([^)]*/{name}.so\) is skipped: while it was loaded .*{fate}")
 
-    def test_a_driver_that_hangs_while_it_is_loaded_ends_every_command_after_its_timeout(self):
+    def test_driver_hanging_at_load_ends_every_command_after_its_timeout(self):
         env = self.beside_pocl("hang")
         commands = {name: self.start(name, "gemm_tile8", "--device", "cpu", "--timeout", "2", env=env) for name in ("run", "dump", "why", "ncu", "tune")}
         for name, process in commands.items():
@@ -46,7 +46,7 @@ class Drivers(LabTest):
                 self.assertEqual((process.returncode, out), (3, ""), err)
                 self.assert_one_sentence(err, "while the devices were listed (`cllab devices` names the driver) no progress for ")
 
-    def test_a_driver_that_hangs_in_a_cell_ends_every_command_after_its_timeout(self):
+    def test_driver_hanging_in_a_cell_ends_the_command_after_its_timeout(self):
         device = json.loads(self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")[0])
         pathlib.Path(self.folder / device["dump"]).with_name("profile.json").write_text(json.dumps(
             {"schema": 2, "device": device["device"], "utc": "2026-01-01T00:00:00Z",
@@ -59,7 +59,7 @@ class Drivers(LabTest):
         for name in ("r.jsonl", "w.jsonl"):
             self.assertEqual([r["status"] for r in self.records(name)], ["timed_out"])
 
-    def test_a_driver_that_crashes_while_it_is_loaded_is_a_sentence_for_every_command(self):
+    def test_driver_crashing_at_load_gives_one_sentence(self):
         env = self.beside_pocl("overflow")  # of the stack: the handler of the signal needs another one
         out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", env=env, status=-signal.SIGSEGV)
         self.assertEqual(out, "")
@@ -68,14 +68,14 @@ class Drivers(LabTest):
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "SIGSEGV", "`cllab devices` names the driver")
 
-    def test_a_driver_that_takes_the_handlers_of_signals_and_aborts_is_a_sentence_too(self):
+    def test_driver_that_replaces_signal_handlers_and_aborts_is_reported(self):
         # PoCL starts LLVM, and then a thread for each of these.
         limited = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
         _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", env=self.environment(POCL_MAX_PTHREAD_COUNT="1000"),
                           status=-signal.SIGABRT, preexec_fn=limited)
         self.assertIn("cllab: the process ended while the OpenCL drivers were loaded. `cllab devices` says which", err)
 
-    def test_what_a_driver_prints_stays_out_of_the_results(self):
+    def test_output_of_a_driver_stays_out_of_the_results(self):
         env = self.beside_pocl("chatter")
         for more in ([], ["--isolate"]):
             out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "-", *more,
@@ -86,7 +86,7 @@ class Drivers(LabTest):
         out, err = self.lab("devices", "--json", env=env)
         self.assertEqual(len(json.loads(out)), 1)
 
-    def test_what_an_event_costs_is_seen_and_is_not_in_the_time_of_a_row_of_launches(self):
+    def test_event_cost_is_measured_and_excluded_from_launch_times(self):
         env = self.preloaded(DEAR)
         out, _ = self.lab("devices", "--json", env=env)
         timer = next(d["timer"] for d in json.loads(out) if "Portable" in d["platform"])
@@ -106,7 +106,7 @@ class Drivers(LabTest):
         return self.environment(LD_PRELOAD=str(self.folder / "between.so"),
                                 ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0", **environment)
 
-    def test_a_device_that_is_lost_between_two_probes_ends_the_profile_and_keeps_its_page(self):
+    def test_device_lost_between_probes_ends_the_profile_with_its_page(self):
         env = self.preloaded(LOST, LOST_AFTER=str(self.folder / "contexts"))
         process = self.start("profile", "--device", "cpu", "--no-dumps", "--all", env=env)
         out, err = process.communicate(timeout=300)
@@ -118,7 +118,7 @@ class Drivers(LabTest):
         self.assertTrue("\n  empty kernel" in found or not re.search(r"empty kernel[^:]*: none; not measured", absent), out)
         self.assertRegex(absent, r"memory bandwidth[^:]*: none; not measured")
 
-    def test_a_process_that_forks_has_not_called_opencl(self):
+    def test_forking_process_has_not_called_opencl(self):
         env = self.beside_pocl("loads")
         small = ("muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps")
         for command in (("run", *small, "--isolate"), ("run", *small, "--cl-dir", SOURCE / "cl"), ("devices",),
@@ -136,7 +136,7 @@ class Drivers(LabTest):
                 (self.folder / "loads.txt").unlink()
 
 
-    def test_a_run_of_a_kernel_file_opens_the_drivers_twice(self):
+    def test_run_of_a_kernel_file_loads_the_drivers_twice(self):
         """Once for the kernels' arguments and which devices there are, once to run."""
         env = self.beside_pocl("loads")
         self.lab("run", SOURCE / "tests" / "kernels" / "affine.cl", "--device", "cpu", "--axis", "n=256", "--verify", "--no-dumps", env=env)
@@ -152,7 +152,7 @@ class Ends(LabTest):
         folder.mkdir(exist_ok=True)
         return (lambda: sorted(p.name for p in folder.glob("cllab*"))), self.environment(TMPDIR=str(folder))
 
-    def test_what_a_killed_run_leaves_the_next_one_removes_and_that_of_a_living_one_stays(self):
+    def test_leftovers_of_a_killed_run_are_removed_by_the_next(self):
         there, env = self.temporary()
         (self.folder / "tmp" / "cllab-run-mine").mkdir()  # by somebody else: it has no lock of ours
         for more in ((), ("--isolate",)):
@@ -171,7 +171,7 @@ class Ends(LabTest):
                 time.sleep(0.1)
             self.assertEqual(there(), ["cllab-run-mine"])
 
-    def test_a_profile_that_is_killed_leaves_no_part_of_a_file_and_those_of_others_go_after_a_day(self):
+    def test_killed_profile_leaves_no_partial_file_and_old_ones_expire(self):
         process = self.start("profile", "--device", "cpu")
         self.addCleanup(process.kill)
         self.wait_for(process, lambda: any((self.folder / "cache" / "cllab" / "profiles").rglob("device.txt")))
@@ -190,7 +190,7 @@ class Ends(LabTest):
         process.communicate(timeout=120)
         self.assertEqual(sorted(p.name for p in folder.glob("profile.json*")), ["profile.json.2.part"])
 
-    def test_a_program_that_leaves_a_hanging_cell_leaves_no_temporary_folder(self):
+    def test_aborted_hanging_cell_leaves_no_temporary_folder(self):
         there, env = self.temporary()
         self.lab("run", "gemm_naive", "--device", "cpu", "--axis", "m=2048", "--no-dumps", "--no-yardstick", "--timeout", "0.5", env=env, status=1)
         self.assertEqual(there(), [])
@@ -209,14 +209,14 @@ class Ends(LabTest):
             time.sleep(0.1)
         self.fail("no record after 60 s")
 
-    def test_kill_9_leaves_whole_records(self):
+    def test_kill_9_leaves_complete_records(self):
         process = self.begin()
         process.kill()
         process.communicate(timeout=30)
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertGreaterEqual(len(self.records()), 1)
 
-    def test_sigint_and_sigterm_finish_the_line_print_the_table_and_exit_130(self):
+    def test_sigint_and_sigterm_finish_the_record_and_exit_130(self):
         for asked in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=asked):
                 process = self.begin()
@@ -226,7 +226,7 @@ class Ends(LabTest):
                 self.assertIn("interrupted", err)
                 self.assertIn(self.records()[0]["id"], out)
 
-    def test_an_interrupt_ends_isa_with_130_too(self):
+    def test_interrupt_ends_isa_with_130(self):
         process = self.start("isa", "himeno", "--device", "cpu", "--axis", "size=S", "--dumps", "d")
         for _ in range(600):
             if any((self.folder / "d").rglob("timing.json")):
@@ -238,7 +238,7 @@ class Ends(LabTest):
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("cllab: interrupted", err)
 
-    def test_a_crash_and_sigquit_say_where_and_keep_what_is_finished(self):
+    def test_crash_and_sigquit_report_the_place_and_keep_finished_cells(self):
         for ends, sentence in ((signal.SIGSEGV, "the process crashed"), (signal.SIGQUIT, "ended by SIGQUIT")):
             with self.subTest(signal=ends):
                 process = self.begin()
@@ -248,7 +248,7 @@ class Ends(LabTest):
                 self.assertRegex(err, rf"cllab: {sentence} in muladd_\w+ on '.+'\. Finished cells are on disk")
                 self.assertGreaterEqual(len(self.records()), 1)
 
-    def test_a_terminal_that_is_closed_ends_the_run_like_sigterm_and_not_under_nohup(self):
+    def test_closed_terminal_ends_the_run_except_under_nohup(self):
         # The tests themselves may run under nohup.
         process = self.begin(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         process.send_signal(signal.SIGHUP)
@@ -259,7 +259,7 @@ class Ends(LabTest):
         time.sleep(1)
         self.assertIsNone(process.poll())
 
-    def test_a_child_that_hangs_does_not_outlive_a_parent_that_was_killed(self):
+    def test_hanging_child_ends_with_its_killed_parent(self):
         cl = self.kernels(muladd=muladd("for (volatile int i = get_global_size(0) == 128; i;) {}"))
         process = self.begin("64,128", ("--isolate", "--verify", "--cl-dir", cl))
         time.sleep(2)

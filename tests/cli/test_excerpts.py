@@ -52,7 +52,7 @@ class Excerpts(LabTest):
         root = ElementTree.fromstring(text)
         return root, [(e, float(e.get("x"))) for e in root.iter(f"{SVG}text")]
 
-    def test_markdown_is_a_table_of_whole_rows_with_nothing_else_in_it(self):
+    def test_markdown_contains_only_a_table_of_complete_rows(self):
         out = self.export("markdown")
         table = [line for line in out.splitlines() if line.startswith("|")]
         cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
@@ -64,7 +64,7 @@ class Excerpts(LabTest):
         self.assertIn(r"- pitch_bad: dst\|2\] is \*1\*, not &lt;2&gt;", out)
         self.assertTrue(out.startswith("### cpu-Some Processor"), out)
 
-    def test_the_chart_is_fastest_first_on_one_scale_and_nothing_overlaps(self):
+    def test_chart_is_fastest_first_on_one_scale_without_overlaps(self):
         root, texts = self.picture(self.export("svg"))
         width = float(root.get("width"))
         names = [e.text for e, _ in texts if e.get("class") == "name"]
@@ -88,7 +88,7 @@ class Excerpts(LabTest):
         for bar, value in zip(bars, ends):
             self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), float(value.get("x")) - CHARACTER * len(value.text))
 
-    def test_the_chart_has_what_limits_each_kernel_as_the_page_does(self):
+    def test_chart_shows_the_limiter_of_each_kernel_like_the_page(self):
         for cell, limit in zip(self.fastest_first, ("memory", "FLOP", "-")):
             cell["limit"] = limit
         made.write(self.folder / "r.jsonl", self.cells)
@@ -100,7 +100,7 @@ class Excerpts(LabTest):
         for tag in ('tag t-memory">memory<', 'tag t-compute">FLOP<', 'tag t-none">not explained<'):
             self.assertIn(tag, page)
 
-    def test_times_far_apart_are_points_on_a_logarithmic_scale(self):
+    def test_distant_times_are_points_on_a_logarithmic_scale(self):
         maker = made.Maker()
         made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds) for name, seconds in (("a", 1), ("b", 1e-3), ("c", 4e-3))])
         root, _ = self.picture(self.export("svg"))
@@ -108,7 +108,7 @@ class Excerpts(LabTest):
         self.assertEqual(len(points), 3)
         self.assertEqual(points, sorted(points))
 
-    def test_a_title_leaves_out_an_axis_that_its_kernels_lack(self):
+    def test_title_omits_an_axis_that_its_kernels_lack(self):
         maker = made.Maker()
         made.write(self.folder / "r.jsonl", [maker.record("integer", name, seconds, point=point)
                                              for name, points, seconds in (("a", (32, 64), 1), ("b", (32, 64), 2), ("c", (None,), 3), ("d", (None,), 4))
@@ -116,7 +116,7 @@ class Excerpts(LabTest):
         _, texts = self.picture(self.export("svg"))
         self.assertEqual([e.text.split(" on ")[0] for e, _ in texts if e.get("class") == "title"], ["integer: bits=32", "integer: bits=64", "integer"])
 
-    def test_of_records_without_a_time_the_chart_says_so(self):
+    def test_chart_says_when_records_have_no_times(self):
         for cell in self.cells:
             cell.update(status="unsupported", reason="no", samples=[], metrics={})
             del cell["time"]
@@ -124,7 +124,7 @@ class Excerpts(LabTest):
         _, texts = self.picture(self.export("svg"))
         self.assertEqual([e.text for e, _ in texts], ["No kernel has a time."])
 
-    def test_a_run_writes_both_and_the_table_names_the_picture(self):
+    def test_run_writes_markdown_and_chart_with_a_link(self):
         (self.folder / "sub").mkdir()
         out, _ = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick", "--max-time", "0.02",
                           "--markdown", "sub/m.md", "--svg", "c.svg")
@@ -135,7 +135,7 @@ class Excerpts(LabTest):
         _, err = self.lab("report", "r.jsonl", "--svg", "c.svg", status=2)
         self.assert_one_sentence(err, "c.svg", "exists and is kept", "--force")
 
-    def test_a_png_is_the_chart_in_its_colours_and_without_the_program_a_sentence_says_how_to_get_it(self):
+    def test_png_is_the_chart_in_colour_or_names_the_missing_program(self):
         _, err = self.lab("report", "r.jsonl", "--png", "c.png", status=3, env={"PATH": str(self.folder)})
         self.assert_one_sentence(err, "--png", "rsvg-convert", "librsvg2-bin", "--svg")
         self.assertFalse((self.folder / "c.png").exists())

@@ -21,7 +21,7 @@ class Faults(LabTest):
         records, _, _ = self.run_muladd(muladd(""), status=0)
         self.assertEqual([records[v]["status"] for v in ("fma", "mad")], ["ok", "ok"])
 
-    def test_a_build_error_shows_the_drivers_log_with_file_and_line(self):
+    def test_build_error_shows_the_driver_log_with_file_and_line(self):
         text = muladd("").replace("out[get_global_id(0)] = fma(a, b, c);", "out[get_global_id(0)] = fma(a, b, d);")
         line = 1 + text[:text.index("fma(a, b, d)")].count("\n")
         records, out, _ = self.run_muladd(text)
@@ -33,7 +33,7 @@ class Faults(LabTest):
         self.assertIn(f"muladd.cl:{line}:", (self.folder / bad["dump"] / "build.log").read_text())
         self.assertEqual(records["mad"]["status"], "ok")
 
-    def test_one_byte_outside_is_a_wrong_result_without_a_time(self):
+    def test_write_one_byte_outside_is_a_wrong_result_without_a_time(self):
         for where, index in (("1 byte past the end of 'out'", "(long)(get_global_size(0) * 4)"), ("1 byte before the start of 'out'", "-1l")):
             with self.subTest(where):
                 fault = f"if (get_global_id(0) == 0) ((__global uchar*)out)[{index}] ^= 1"
@@ -44,7 +44,7 @@ class Faults(LabTest):
                 self.assertEqual(records["mad"]["status"], "ok")
                 shutil.rmtree(self.folder / "cl")
 
-    def test_a_hole_is_a_wrong_result(self):
+    def test_unwritten_element_is_a_wrong_result(self):
         records, _, _ = self.run_muladd(muladd("if (get_global_id(0) == 17) return"))
         self.assertEqual(records["fma"]["status"], "wrong_result")
         self.assertIn("17", records["fma"]["reason"])
@@ -56,7 +56,7 @@ class Faults(LabTest):
         self.assertFalse(records["fma"].get("time"))
         self.assertEqual(records["mad"]["status"], "ok")
 
-    def test_work_that_is_left_out_where_the_answer_is_there_is_a_wrong_result(self):
+    def test_skipping_work_when_the_output_exists_is_a_wrong_result(self):
         work = "for (volatile int k = 0; k < 5000; ++k) {}"
         for early in (False, True):
             with self.subTest(early=early):
@@ -79,7 +79,7 @@ class Faults(LabTest):
                 shutil.rmtree(self.folder / "cl")
                 (self.folder / "r.jsonl").unlink()
 
-    def test_text_of_ones_own_that_never_ends_costs_one_cell(self):
+    def test_endless_text_of_the_user_costs_one_cell(self):
         cl = muladd("for (volatile int i = 1; i;) {}")
         for seconds in "5", "40":  # a busy machine may take the shorter one to compile
             records, out, _ = self.run_muladd(cl, "--timeout", seconds, timeout=300)
@@ -91,7 +91,7 @@ class Faults(LabTest):
         self.assertEqual(records["mad"]["status"], "ok")
         self.assertIn("timed_out", out)
 
-    def test_text_of_ones_own_that_crashes_costs_one_cell_and_names_the_likely_cause(self):
+    def test_crashing_text_of_the_user_costs_one_cell_and_names_the_cause(self):
         records, out, _ = self.run_muladd(muladd("*(volatile __global int*)(size_t)8 = 1"))
         self.assertEqual(records["fma"]["status"], "launch_failed")
         self.assertIn("SIGSEGV", records["fma"]["reason"])
@@ -99,7 +99,7 @@ class Faults(LabTest):
         self.assertEqual(records["mad"]["status"], "ok")
         self.assertIn("SIGSEGV", out)
 
-    def test_a_cell_without_progress_ends_the_program_when_not_isolated(self):
+    def test_stuck_cell_ends_the_program_when_not_isolated(self):
         process = self.start("run", "gemm_naive", "--device", "cpu", "--axis", "m=2048", "--no-dumps", "--no-yardstick", "--timeout", "0.5",
                              "--json", "r.jsonl")
         out, err = process.communicate(timeout=120)
@@ -108,7 +108,7 @@ class Faults(LabTest):
         self.assertIn("timed_out", out)
         self.assertIn("--isolate", err)
 
-    def test_what_a_kernel_prints_stays_out_of_the_results_and_is_shown_once(self):
+    def test_kernel_output_stays_out_of_the_results_and_is_shown_once(self):
         text = muladd("if (get_global_id(0) == 0) printf(\"chatter of a kernel\\n\")")
         out, err = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=64", "--cl-dir", self.kernels(muladd=text), "--json", "-",
                             "--max-time", "0.05", "--no-yardstick", "--no-dumps")
@@ -116,7 +116,7 @@ class Faults(LabTest):
         self.assertEqual(err.count("chatter of a kernel\n"), 1)
         self.assertRegex(err, r"cllab: later launches printed \d+ lines again, which are not shown\n")
 
-    def test_a_child_process_says_what_its_compiler_says_but_no_count_of_warnings(self):
+    def test_child_process_shows_compiler_output_without_warning_counts(self):
         (self.folder / "k.cl").write_text("kernel void k(global float* dst) { dst[get_global_id(0)] = 1; }\n")
         # LLVM 14 refuses PoCL 3.1's debug information, and says so.
         for kernel, said in (["fma_peak", "--axis", "type=float"], ""), (["k.cl", "--build-options=-g"], "distinct !dbg attachment"):
@@ -125,19 +125,19 @@ class Faults(LabTest):
             self.assertIn(said, err)
             self.assertNotIn("generated.", err)
 
-    def test_an_unwritable_dumps_folder_is_said_before_the_first_build(self):
+    def test_unwritable_dumps_folder_is_reported_before_the_first_build(self):
         (self.folder / "file").write_text("")
         out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--dumps", "file/below", status=3)
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "file/below", "--no-dumps")
 
-    def test_a_full_disk_under_the_records_is_said(self):
+    def test_full_disk_for_the_records_is_reported(self):
         for option in ("--json", "--csv"):
             _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", option,
                               "/dev/full", status=3)
             self.assertIn("No space left on device", err)
 
-    def test_a_full_disk_under_the_dumps_costs_a_warning_and_no_cell(self):
+    def test_full_disk_for_the_dumps_costs_a_warning_and_no_cell(self):
         small = self.folder / "small"
         small.mkdir()
         # A file system of 48 KiB in a mount namespace of our own; a container may forbid that.

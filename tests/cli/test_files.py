@@ -13,7 +13,7 @@ from lab import CLLAB, words
 
 
 class Outputs(FilesTest):
-    def test_an_input_is_never_an_output_by_whatever_name(self):
+    def test_input_is_never_an_output_under_any_name(self):
         self.panel()
         cl = self.kernels()
         (self.folder / "soft.pgm").symlink_to("panel.pgm")
@@ -34,7 +34,7 @@ class Outputs(FilesTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("standard output (--csv) is also read", done.stderr)
 
-    def test_what_has_no_end_or_no_writer_is_refused_and_not_waited_for(self):
+    def test_endless_or_unwritten_files_are_refused_without_waiting(self):
         self.put("includes.cl", '#include "f.h"\n__kernel void k(__global int* a) { a[0] = 1; }\n')
         self.put("beside.cl", "__kernel void k(__global int* a) { a[0] = 1; }\n")
         for name in ("f.h", "beside.cllab", "f.jsonl", "f.cl", "f.pgm", "base/records.jsonl", "capture/kernel.cl", "cl/muladd.cl"):
@@ -54,22 +54,22 @@ class Outputs(FilesTest):
             for part in parts:
                 self.assertIn(part, err)
 
-    def test_a_pipe_that_somebody_writes_is_read(self):
+    def test_pipe_with_a_writer_is_read(self):
         self.put("a.jsonl", record())
         done = subprocess.run(["bash", "-c", f"'{CLLAB}' report <(cat a.jsonl)"], cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (0, self.lab("report", "a.jsonl")[0]), done.stderr)
 
-    def test_a_file_at_its_limit_is_an_error_with_a_sentence(self):
+    def test_file_at_its_size_limit_gives_an_error_sentence(self):
         done = subprocess.run(["bash", "-c", f"ulimit -f 1; '{CLLAB}' {' '.join(RUN)} --json r.jsonl"], cwd=self.folder, env=self.environment(),
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("'r.jsonl' (--json) cannot be written any more: File too large", done.stderr)
 
-    def test_a_picture_of_no_such_buffer_is_refused_before_the_build(self):
+    def test_image_output_of_an_unknown_buffer_is_refused_before_building(self):
         self.panel()
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dts=new.pgm", "--json", "new"], "'dts'", "--output can name dst")
         self.refused([*RUN, "--output", "dst=new.pgm"], "'muladd_fma' has no buffer 'dst'")
-    def test_nothing_that_a_kernel_file_reads_is_an_output(self):
+    def test_files_read_by_a_kernel_file_are_never_outputs(self):
         self.panel()
         self.put("h.h", "#define ONE 1\n")
         self.put("front.h", "typedef uchar value;\n")
@@ -96,7 +96,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", "--reference-command", "sh ref.sh", "--json", "ref.sh", "--force"], "is also read")
         self.assertEqual(self.contents(), before)
 
-    def test_a_file_that_is_replaced_leaves_what_others_hold_of_it(self):
+    def test_replacing_a_file_keeps_its_other_hard_links(self):
         self.put("old.jsonl", "old\n")
         (self.folder / "kept").hardlink_to(self.folder / "old.jsonl")
         self.lab(*RUN, "--json", "old.jsonl", "--html", "page.html", "--force")
@@ -104,7 +104,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.assertEqual(len(self.records("old.jsonl")), 1)
         self.assertEqual({p.name for p in self.folder.iterdir()} - {"dumps"}, {"kept", "old.jsonl", "page.html"})
 
-    def test_two_outputs_are_two_files(self):
+    def test_two_outputs_must_be_two_files(self):
         self.put("there", "")
         (self.folder / "link").symlink_to("there")
         (self.folder / "dangling").symlink_to("s")
@@ -114,7 +114,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.refused([*PICTURE, "--output", "dst=x.png", "--json", "x.png"], "one file", "--output dst")
         self.refused([*PICTURE, "--output", "dst=x.png", "--output", "dst=y.png"], "'dst' twice")
 
-    def test_a_file_that_exists_is_kept_and_the_two_ways_out_are_named(self):
+    def test_existing_file_is_kept_and_both_options_are_suggested(self):
         self.panel()
         self.put("old", "old\n")
         self.put("old.pgm", "old\n")
@@ -125,7 +125,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm"], "exists and is kept", "--force")
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm", "--append"], "exists and is kept", "--force")
 
-    def test_a_run_that_cannot_start_leaves_the_outputs_as_they_were(self):
+    def test_run_that_cannot_start_leaves_the_outputs_unchanged(self):
         self.put("old", "old\n")
         for bad in (["--device", "nosuch"], ["--csv", "absent/r"], ["--csv", "/"]):
             self.refused([*RUN, "--json", "old", "--force", *bad], status=3)
@@ -151,7 +151,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
             self.lab("report", "r.jsonl", "--csv", "all.csv", "--append")
         self.assertEqual([row.split(",")[0] for row in (self.folder / "all.csv").read_text().splitlines()], ["id"] + 4 * ["muladd_fma", "muladd_mad"])
 
-    def test_records_are_not_appended_to_something_else(self):
+    def test_records_are_not_appended_to_other_files(self):
         self.put("notes.txt", "my notes\n")
         self.put("other.csv", "id,family\n")
         self.refused([*RUN, "--append", "--json", "notes.txt"], "does not begin with a record")
@@ -164,7 +164,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
             for more in ([], ["--force"], ["--append"]):
                 self.refused([*RUN, "--json", "r.jsonl", *more], "being written by another run", status=3)
 
-    def test_a_picture_goes_through_a_symbolic_link_and_a_failed_one_leaves_the_old(self):
+    def test_image_output_follows_symlinks_and_failure_keeps_the_old_file(self):
         self.panel()
         real = self.put("real/map.pgm", "old\n")
         real.chmod(0o600)
@@ -185,7 +185,7 @@ class Dumps(FilesTest):
         out, _ = self.lab("run", *SMALL, "--json", "r.jsonl", "--force", *more, **named)
         return self.records(), out
 
-    def test_a_dump_that_cannot_be_written_costs_a_warning_and_no_cell(self):
+    def test_unwritable_dump_costs_a_warning_and_no_cell(self):
         cell = self.folder / self.dump()[0][0]["dump"]
         (cell / "isa.txt").unlink()
         (cell / "isa.txt" / "mine").mkdir(parents=True)
@@ -199,7 +199,7 @@ class Dumps(FilesTest):
         for args in (["isa", "muladd_fma", "--target", "sm_80"], ["isa", "muladd_fma", "--device", "cpu"], ["profile"]):
             self.refused([*args, "--dumps", "file/below"], "file/below", status=3)
 
-    def test_only_what_the_lab_wrote_is_replaced(self):
+    def test_only_files_written_by_cllab_are_replaced(self):
         cell = self.folder / self.dump()[0][0]["dump"]
         own = {cell / "program.own": "mine", cell / "notes.md": "mine", cell.parent / "mine.txt": "mine"}
         for path, text in own.items():
@@ -212,7 +212,7 @@ class Dumps(FilesTest):
         listed = (cell / "files.txt").read_text().splitlines()[1:]
         self.assertEqual(sorted([*listed, "files.txt", "notes.md", "program.own"]), sorted(p.name for p in cell.iterdir()))
 
-    def test_two_devices_of_one_name_have_a_folder_each(self):
+    def test_two_devices_of_one_name_have_separate_folders(self):
         twins = self.environment(POCL_DEVICES="pthread pthread")
         for _ in range(2):
             self.lab("run", "muladd_fma", "--axis", "items=64", "--verify", "--device", "0:0", "--device", "0:1", "--json", "r.jsonl",
@@ -245,7 +245,7 @@ class Dumps(FilesTest):
 
 
 class FewSamples(FilesTest):
-    def test_a_cell_cut_short_says_so_in_its_record_and_below_the_table(self):
+    def test_truncated_cell_says_so_in_record_and_table(self):
         # Twenty samples of this kernel take a second or more; the terminal shows when they are taken.
         leader, follower = os.openpty()
         process = subprocess.Popen([CLLAB, "run", "muladd_fma", "--device", "cpu", "--axis", "items=64Mi", "--json", "r.jsonl", "--max-time",

@@ -28,7 +28,7 @@ class Frameworks(LabTest):
         return self.kernels(muladd=text.replace("out[PLACE] = a;", "out[PLACE] = a + 1;"))
 
     @unittest.skipUnless(REFRAME, "ReFrame is not installed (reframe-hpc of PyPI; tools/test installs it into build/reframe)")
-    def test_reframe_has_the_times_as_performance_variables_and_a_wrong_kernel_fails(self):
+    def test_reframe_gets_times_as_variables_and_fails_wrong_kernels(self):
         def reframe(kernels, options):
             done = self.framework(sys.executable if OWN in pathlib.Path(REFRAME).parents else "env", REFRAME, "--prefix", self.folder / "rf", "-c", SOURCE / "tools" / "reframe" / "cllab_check.py",
                                   "-r", "--performance-report", "-S", f"kernels={kernels}", "-S", "device=cpu", "-S", f"options={options}")

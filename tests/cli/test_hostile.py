@@ -91,7 +91,7 @@ class Hostile(LabTest):
         self.assertGreater(len(table), 600)
         self.run_cases(table)
 
-    def test_each_line_that_is_no_record_is_named_with_file_line_and_reason(self):
+    def test_each_invalid_record_is_reported_with_file_line_and_reason(self):
         folder = self.folders.get()
         lines = files.records()
         self.assertGreater(len(lines), 150)
@@ -112,7 +112,7 @@ class Hostile(LabTest):
                     self.assertLessEqual(len(sentence), MOST_CHARACTERS)
                     self.assertNotRegex(sentence, CONTROL)
 
-    def test_a_profile_that_is_none_is_named_and_ignored(self):
+    def test_invalid_profile_is_reported_and_ignored(self):
         line = ["run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--no-yardstick", "--no-dumps", "--max-time", "0.01"]
         _, _ = self.lab(*line, "--json", "r.jsonl")
         device = self.records()[0]["device"]["name"]

@@ -11,7 +11,7 @@ class Hot(LabTest):
     SMALL = ["--device", "cpu", "--axis", "width=512", "--axis", "height=512"]
 
     @against_noise
-    def test_a_run_with_dumps_says_which_blocks_ran_in_the_record_the_statistics_and_the_code(self):
+    def test_run_with_dumps_reports_hot_blocks_in_all_outputs(self):
         self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--hot", "0.3", "--no-yardstick")
         record = self.records()[0]
         hot = record["hot"]
@@ -32,7 +32,7 @@ class Hot(LabTest):
             self.assertEqual(begin, instruction)
 
     @against_noise
-    def test_the_groups_that_pocl_chose_are_those_of_the_function_that_was_seen_running(self):
+    def test_groups_chosen_by_pocl_are_those_of_the_sampled_function(self):
         # Both sizes have one program, and the driver chooses another local size for the second.
         (self.folder / "k.cl").write_text("/*cllab\naxis items = 512\narg x = rand:items\narg y = out:items\nglobal items\n*/\n"
                                           "kernel void k(global const float* x, global float* y) {\n    const size_t i = get_global_id(0);\n"
@@ -48,7 +48,7 @@ class Hot(LabTest):
         self.assertNotEqual(*groups)
 
     @against_noise
-    def test_kernels_that_ask_for_no_id_are_told_apart_and_sampled_although_pocl_only_calls_them(self):
+    def test_kernels_without_ids_are_separated_and_sampled_in_pocl(self):
         loop = "    uint v = x[0];\n    for (uint k = 0; k < 1000000; ++k) v = %s;\n    y[0] = v;\n}\n"
         text = "/*cllab\narg x = rand:1\narg y = out:1\nglobal 1\nlocal 1\n*/\n"
         for name, step in ("one", "v * 3u + (v >> 3)"), ("two", "(v ^ (v >> 9)) * 5u + (v >> 3)"):
@@ -64,13 +64,13 @@ class Hot(LabTest):
             self.assertTrue(record["hot"]["blocks"][0]["loops"])
         self.assertNotEqual(*prints)
 
-    def test_nothing_is_sampled_without_dumps_with_zero_or_when_only_verified(self):
+    def test_nothing_is_sampled_without_dumps_or_with_zero_or_verify(self):
         for how in ["--no-dumps"], ["--hot", "0"], ["--verify"]:
             self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)
             self.assertNotIn("hot", self.records()[0], how)
 
     @against_noise
-    def test_isa_shows_only_what_runs_with_its_share_and_its_source(self):
+    def test_isa_shows_only_hot_code_with_its_share_and_source(self):
         out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--hot", "--source", "--width", "72")
         self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
         self.assertRegex(out, r"(loop at|straight-line code from) 0x[0-9a-f]+, [\d.]+ % of the kernel's samples")
@@ -81,13 +81,13 @@ class Hot(LabTest):
         self.assertRegex(whole, self.SOURCE)
 
     @against_noise
-    def test_two_variants_are_compared_in_what_runs(self):
+    def test_two_variants_are_compared_in_their_hot_code(self):
         out, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL, "--hot")
         self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the kernel's samples +(loop at|straight-line code from)")
         shape, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL)
         self.assertIn("one iteration of", shape)
 
-    def test_isa_shows_live_registers_beside_the_instructions_and_where_most_are_live(self):
+    def test_isa_shows_live_registers_per_instruction_and_their_maximum(self):
         target = ("--target", "gfx900")
         out, _ = self.lab("isa", "pitch_loop", *target, "--live")
         lines = out.splitlines()
@@ -105,7 +105,7 @@ class Hot(LabTest):
         self.assertEqual(summary.splitlines()[1], lines[1])
         self.assertNotIn("while the instruction executes", summary)
 
-    def test_what_cannot_be_is_refused_by_name(self):
+    def test_impossible_options_are_refused_by_name(self):
         for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot' is -1; possible are seconds from 0 to 3600"),
                                (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
                                (["isa", "pitch_loop", "--hot", "--summary"], "`cllab isa` takes --hot or --summary, not both"),

@@ -48,7 +48,7 @@ class IsaFiles(LabTest):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return {"PATH": f"{path.parent}:/usr/bin:/bin"}
 
-    def test_what_this_machines_driver_does_not_take_is_compiled_by_the_targets_compiler(self):
+    def test_text_refused_by_the_local_driver_is_compiled_for_targets(self):
         expected = {"half.cl": {"half_axpy"}, "newer.cl": {"newer_spaces", "newer_counted"}, "subgroups.cl": {"subgroups_sums", "subgroups_group_sums"},
                     "pipe.cl": {"pipe_from_pipe"}}
         for file, kernels in expected.items():
@@ -61,7 +61,7 @@ class IsaFiles(LabTest):
                     for page in pages.values():
                         self.assertRegex(page, r", [1-9]\d* instructions")
 
-    def test_occupancy_counts_whole_groups_of_the_attribute_and_of_the_launch(self):
+    def test_occupancy_counts_whole_groups_of_attribute_and_launch(self):
         file = self.write("kernel __attribute__((reqd_work_group_size(768, 1, 1))) void asks(global float* d) { d[get_global_id(0)] += 1; }\n"
                           "kernel __attribute__((reqd_work_group_size(2048, 1, 1))) void large(global float* d) { d[get_global_id(0)] += 1; }\n"
                           "kernel void takes(global float* d) { d[get_global_id(0)] += 2; }\n")
@@ -73,7 +73,7 @@ class IsaFiles(LabTest):
                 self.assertRegex(pages["t_takes"], rf"occupancy .* = {waves}")
                 self.assertRegex(pages["t_large"], "occupancy none: no such device launches a work-group of 2048")
 
-    def test_ptxas_knows_the_group_that_a_kernel_requires(self):
+    def test_ptxas_knows_the_required_group_size(self):
         """clang leaves it out of PTX; without it a group of 1024 had registers that no group of 1024 can have."""
         self.need("sm_80")
         kernel = "kernel __attribute__((reqd_work_group_size({}, 1, 1))) void {}(global float* d) {{ d[get_global_id(0)] += 1; }}\n"
@@ -86,14 +86,14 @@ class IsaFiles(LabTest):
         self.assertIn("the size of the groups that 'c' may require was not read", said)
         self.assertNotIn("'d' may require", said)
 
-    def test_private_memory_says_whose_it_is(self):
+    def test_private_memory_states_its_unit(self):
         file = self.write("kernel void k(global int* d, int n) { int a[64]; for (int i = 0; i < 64; ++i) a[i] = d[i]; d[0] = a[n]; }\n")
         for target, unit in {"gfx900": "work-item", "tgllp": "hardware thread"}.items():
             with self.subTest(target=target):
                 self.need(target)
                 self.assertRegex(self.isa(file, target)[0]["t_k"], rf"scratch \d+ byte per {unit}")
 
-    def test_printf_is_told_and_a_sampler_takes_nothing_away(self):
+    def test_printf_is_reported_and_a_sampler_costs_nothing(self):
         file = self.write("kernel void told(global int* n) { if (n[1] == 7) printf(\"%d\", n[2]); n[get_global_id(0)] = 1; }\n"
                           "kernel void sampled(global int* n) { const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_FILTER_NEAREST; n[0] = 3; }\n")
         for target in self.targets:
@@ -104,7 +104,7 @@ class IsaFiles(LabTest):
                 if target != "tgllp":
                     self.assertIn("printf", said)
 
-    def test_a_younger_processor_has_registers_without_a_tool_that_reads_its_code(self):
+    def test_newer_processor_has_registers_without_a_disassembler(self):
         """What llvm-objdump 14 does not know, it is not asked for."""
         file = self.write("kernel void k(global float* d) { d[get_global_id(0)] += 1; }\n")
         path = self.folder / "old"
@@ -117,7 +117,7 @@ class IsaFiles(LabTest):
         self.assertIn("gfx1100 needs llvm-objdump 15 or later", said.replace("\n", " "))
         self.assertNotIn("warning", said)
 
-    def test_a_missing_tool_takes_no_other_target_with_it(self):
+    def test_missing_tool_affects_no_other_target(self):
         self.need("gfx900")
         path = self.folder / "none"
         path.mkdir()
@@ -126,7 +126,7 @@ class IsaFiles(LabTest):
         self.assertRegex(out, r"t_k +gfx900 +[1-9]")
         self.assertIn("tgllp", err)
 
-    def test_the_code_that_runs_stands_in_a_column_for_each_target(self):
+    def test_hot_code_has_a_column_per_target(self):
         self.need("gfx900")
         self.need("sm_80")
         file = self.write("kernel void k(global float* d, int n) { for (int i = 0; i < n; ++i) d[i] += d[i + 1] * 3; }\n")
@@ -135,7 +135,7 @@ class IsaFiles(LabTest):
         self.assertRegex(out, r"innermost loop at \S+ +.*innermost loop at")
         self.assertRegex(out, r"(global|flat)_load_dword.*[lL][dD]")
 
-    def test_what_a_text_needs_and_no_option_says_is_tried_and_said(self):
+    def test_undeclared_language_version_is_tried_and_reported(self):
         for target in self.targets:
             with self.subTest(target=target):
                 _, err = self.isa(KERNELS / "newer.cl", target)
@@ -146,7 +146,7 @@ class IsaFiles(LabTest):
                 self.assertEqual(pages, {})
                 self.assertIn("newer.cl:2:14: error: program scope variable", err)
 
-    def test_a_processor_that_amd_comgr_does_not_list_gets_its_own_code_with_the_nearest_ones_libraries(self):
+    def test_processor_unlisted_by_comgr_gets_native_code(self):
         text = self.write("kernel void k(global float* y) { const int i = get_global_id(0); y[i] = sin(y[i]) / 3 + native_exp(y[i]); }")
         if not re.search(r"^gfx1100 +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M):
             self.skipTest("nothing here makes code for gfx1100")
@@ -161,7 +161,7 @@ class IsaFiles(LabTest):
         _, err = self.isa(self.write("kernel void k(global float* y) { y[0] = unknown; }", "u.cl"), "gfx1100", status=1)
         self.assertRegex(err, r"\Au_k for gfx1100: build_failed: u.cl:1:\d+: error: use of undeclared identifier 'unknown'")
 
-    def test_a_processor_that_amd_comgr_does_not_know_gets_code_of_clang_and_libclc_and_this_is_said(self):
+    def test_processor_unknown_to_comgr_is_compiled_by_clang_with_a_note(self):
         made = self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0]
         for target in ("gfx942", "gfx1201"):
             if not re.search(rf"^{target} +[^- ]", made, re.M):
@@ -185,14 +185,14 @@ class IsaFiles(LabTest):
                 pages, err = self.isa(KERNELS / "images.cl", target)
                 self.assertEqual(set(pages), {"images_layers", "images_row"})
 
-    def test_calls_of_what_nothing_defines_stay_and_whoever_looks_for_registers_is_told(self):
+    def test_undefined_calls_are_kept_and_reported(self):
         self.need("sm_80")
         both = self.write("kernel void k(global int* n, global float* x) { n[0] = work_group_reduce_add(n[1]); x[0] = work_group_reduce_add(x[1]); }")
         pages, err = self.isa(both, "sm_80", "--build-options=-cl-std=CL2.0")
         self.assertEqual(set(pages), {"t_k"})
         self.assertIn("t_k for sm_80 calls work_group_reduce_add, which nothing here defines", err)
 
-    def test_functions_of_images_are_texture_and_surface_instructions_on_nvidia(self):
+    def test_image_functions_are_texture_and_surface_instructions(self):
         self.need("sm_80")
         kinds = {"1d": ("int", "float", "1d"), "1d_array": ("int2", "float2", "a1d"), "2d": ("int2", "float2", "2d"), "2d_array": ("int4", "float4", "a2d"),
                  "3d": ("int4", "float4", "3d"), "1d_buffer": ("int", "", "1d")}
@@ -233,7 +233,7 @@ class IsaFiles(LabTest):
                     if re.search(r"^sm_80 +.*registers", IsaFiles.listed, re.M):  # what ptxas takes
                         self.assertRegex(page, r"registers [1-9]")
 
-    def test_a_text_is_compiled_once_for_a_target_however_many_kernels_it_has(self):
+    def test_text_is_compiled_once_per_target_for_all_kernels(self):
         self.need("sm_80")
         clang = next(path for path in map(shutil.which, [f"clang-{n}" for n in range(22, 12, -1)] + ["clang"]) if path)
         self.write("".join(f"__kernel void k{i}(__global float* y) {{ y[get_global_id(0)] *= {i}; }}\n" for i in range(12)))
@@ -242,7 +242,7 @@ class IsaFiles(LabTest):
         self.assertEqual(set(pages), {f"t_k{i}" for i in range(12)})
         self.assertEqual((self.folder / "calls").read_text(), "call\n")
 
-    def test_a_code_object_is_read_once_and_each_kernel_has_its_own_metadata(self):
+    def test_code_object_is_read_once_and_each_kernel_has_its_metadata(self):
         objdump = next((path for path in map(shutil.which, [f"llvm-objdump-{n}" for n in range(28, 14, -1)]) if path), None)
         if not objdump or not re.search(r"^gfx1100 +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M):
             self.skipTest("nothing here makes and reads code for gfx1100")
@@ -254,7 +254,7 @@ class IsaFiles(LabTest):
             stats = json.loads((self.folder / f"d/gfx1100/t_k{i}/stats.json").read_text())
             self.assertEqual([kernel[".name"] for kernel in stats["metadata"]["amdhsa.kernels"]], [f"k{i}"])
 
-    def test_kernels_that_do_not_compile_leave_the_others_theirs(self):
+    def test_kernels_that_do_not_compile_keep_the_others(self):
         for target in self.targets:
             with self.subTest(target=target):
                 pages, err = self.isa(KERNELS / "partly.cl", target, status=1)
@@ -267,7 +267,7 @@ class IsaFiles(LabTest):
                 for name in ("undeclared", "unknown", "missing"):
                     self.assertIn(name, log.read_text())
 
-    def test_what_the_assembler_refuses_is_a_failure_and_takes_no_other_kernel_with_it(self):
+    def test_assembler_error_fails_only_its_kernel(self):
         self.need("sm_80")
         self.write("".join(f"__kernel void k{size}(__global float* y) {{ __local float t[{size}]; t[get_local_id(0)] = y[0];"
                            " barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[0]; }\n" for size in (64, 1 << 20)))
@@ -284,14 +284,14 @@ class IsaFiles(LabTest):
         self.assertRegex(err, r"\At_k1048576 for sm_80: build_failed: [^\n]* uses too much shared data [^\n]*\n\Z")
         self.assertEqual(set(pages), {"t_k64"})
 
-    def test_a_text_of_which_nothing_compiles_has_one_reason_for_all(self):
+    def test_text_without_a_compiling_kernel_has_one_reason_for_all(self):
         self.write("typedef unknown_t value;\n" + "".join(f"__kernel void k{i}(__global value* y) {{ y[0] = {i}; }}\n" for i in range(6)))
         for target in self.targets:
             with self.subTest(target=target):
                 _, err = self.isa("t.cl", target, status=1)
                 self.assertRegex(err, rf"\At_k0, t_k1, t_k2 and 3 more for {target}: build_failed: t.cl:1:9: error: .*\n\Z")
 
-    def test_native_functions_are_those_of_nvidias_compiler(self):
+    def test_native_functions_match_the_compiler_of_nvidia(self):
         self.need("sm_80")
         out = self.lab("isa", KERNELS / "natives.cl", "--target", "sm_80", env=self.environment(**NO_DEVICE))[0]
         for instruction in ("ex2.approx.f32", "lg2.approx.f32", "sin.approx.f32", "cos.approx.f32"):
@@ -304,7 +304,7 @@ class IsaFiles(LabTest):
         out, err = self.isa("t.cl", "sm_80")
         self.assertEqual((len(out), err), (1, ""))
 
-    def test_an_inline_function_without_code_is_named_with_its_remedy(self):
+    def test_inline_function_without_code_is_reported_with_its_remedy(self):
         self.write("inline __attribute__((noinline)) float square(float x) { return x * x; }\n__kernel void k(__global float* y) { y[0] = square(y[0]); }\n")
         for target in self.targets:
             with self.subTest(target=target):  # of AMD's compilers it has no code, of NVIDIA's and Intel's it has
@@ -314,7 +314,7 @@ class IsaFiles(LabTest):
                 else:
                     self.assertEqual((set(pages), err), ({"t_k"}, ""))
 
-    def test_a_kernel_that_an_if_leaves_out_is_said_to_be(self):
+    def test_kernel_removed_by_an_if_is_reported(self):
         self.write("#ifdef WIDTH\n__kernel void gone(__global float* y) { y[0] = WIDTH; }\n#endif\n")
         for target in self.targets:
             with self.subTest(target=target):
@@ -330,7 +330,7 @@ class IsaFiles(LabTest):
         _, err = self.isa("t.cl", "sm_80", "--timeout", "1", status=1, **self.shim("clang-22", "sleep 600\n"))
         self.assertRegex(err, r"\At_k for sm_80: build_failed: error: not compiled within 1 s \(--timeout\)\n\Z")
 
-    def test_where_no_assembler_is_the_package_that_has_one_is_named_once(self):
+    def test_package_of_a_missing_assembler_is_named_once(self):
         self.need("sm_80")
         if pathlib.Path("/usr/local/cuda/bin/ptxas").exists():
             return  # cllab finds it there whatever PATH says; no skip, which fails CI

@@ -61,7 +61,7 @@ class Gate(LabTest):
         out, _ = self.isa("k.cl", "--against", "code.json", "--json", "-", *more, status=status)
         return [line for line in map(json.loads, out.splitlines()) if line["record"] == "code change"]
 
-    def test_each_figure_has_a_value_with_unit_and_origin_or_what_would_be_enough(self):
+    def test_each_figure_has_value_unit_and_origin_or_a_remedy(self):
         saved = self.save("--local", "64")
         self.assertEqual({kernel["target"] for kernel in saved["kernels"]}, set(self.made))
         for kernel in saved["kernels"]:
@@ -75,7 +75,7 @@ class Gate(LabTest):
             self.assertGreaterEqual(len(kernel["counts"]["loops"]), 1)
             self.assertEqual(kernel["figures"]["loop"]["value"] > 0, True)
 
-    def test_the_same_text_has_the_same_figures_in_another_folder_and_without_what_was_kept(self):
+    def test_equal_text_has_equal_figures_in_any_folder_or_cache(self):
         self.save()
         self.assertEqual(self.change("\n\n" + SUM, 0), [])
         other = self.folder / "other"
@@ -84,7 +84,7 @@ class Gate(LabTest):
         out, _ = self.isa("other/k.cl", "--against", "code.json", XDG_CACHE_HOME=str(self.folder / "fresh"))
         self.assertEqual(out, f"{len(self.made)} with the same code\n")
 
-    def test_a_file_of_another_name_and_a_kernel_more_change_no_kernel(self):
+    def test_renamed_file_and_added_kernel_change_no_kernel(self):
         self.save()
         (self.folder / "k.cl").rename(self.folder / "renamed.cl")
         out, _ = self.isa("renamed.cl", "--against", "code.json")
@@ -94,7 +94,7 @@ class Gate(LabTest):
         changes = self.change("float helper(float a) { return a * 7; }\n" + SUM + SUM.replace("sum(", "more("), 0)
         self.assertEqual({(c["kernel"], c["verdict"]) for c in changes}, {("k_more", "new")})
 
-    def test_what_is_worse_ends_with_4_what_is_better_with_0_and_both_are_said(self):
+    def test_worse_figures_end_with_4_and_better_ones_with_0(self):
         self.save()
         spilled = SUM.replace("float s = 0;", "float s = 0, v[64]; for (int i = 0; i < 64; ++i) v[i] = x[i]; s = v[n & 63] + v[y[1] > 0];")
         private = [change for change in self.change(spilled, 4) if change.get("figure") == "private"]
@@ -107,7 +107,7 @@ class Gate(LabTest):
         for target in self.made:
             self.assertRegex(out, rf"(?m)^ *k_sum +{target} +code +\d+ +\d+ +better$")
 
-    def test_a_loop_that_is_not_unrolled_any_more_is_worse_though_it_is_shorter(self):
+    def test_loop_that_is_no_longer_unrolled_is_worse_though_shorter(self):
         for target in self.made:
             with self.subTest(target):
                 (self.folder / "k.cl").write_text(SUM.replace("for", "#pragma unroll 8\n    for"))
@@ -125,7 +125,7 @@ class Gate(LabTest):
         self.assertTrue(loops)
         self.assertNotIn("unrolled less", json.dumps(loops))
 
-    def test_restrict_taken_away_is_told(self):
+    def test_removed_restrict_is_reported(self):
         self.save()
         for change in self.change(SUM.replace("restrict ", "").replace("y[get_global_id(0)] = s", "y[get_global_id(0)] = s")
                                   .replace("s += x[i * 7] * y[0];", "y[i] += x[i * 7] * y[0];"), None):
@@ -144,7 +144,7 @@ class Gate(LabTest):
         for wrong in ("code", "code=", "cod=3", "loop=1", "code=-1%", "code=nan", "code=1%%", ","):
             self.assert_one_sentence(self.isa("k.cl", "--against", "code.json", "--allow", wrong, status=2)[1], "'--allow' takes FIGURE=N")
 
-    def test_what_is_in_the_file_and_not_here_is_5_and_never_a_pass(self):
+    def test_kernel_missing_here_is_status_5_and_never_a_pass(self):
         saved = self.save()
         out, _ = self.isa("k.cl", "--target", self.made[0], "--against", "code.json", status=5 if len(self.made) > 1 else 0)
         self.assertEqual(out.count(": missing;"), len(self.made) - 1)
@@ -159,14 +159,14 @@ class Gate(LabTest):
         (self.folder / "code.json").write_text(json.dumps(saved))
         self.assertEqual([c["figure"] for c in self.change(SUM, 5) if c["verdict"] == "unknown"], ["tensors"])
 
-    def test_another_version_of_the_compiler_is_said(self):
+    def test_other_compiler_version_is_reported(self):
         saved = self.save()
         saved["kernels"][0]["compiler"] = "abc 1.2"
         (self.folder / "code.json").write_text(json.dumps(saved))
         out, _ = self.isa("k.cl", "--against", "code.json")
         self.assertRegex(out.replace("\n", " "), r'\w+: compiler was "abc 1.2", and is "\S+ [^"]*\d\.\d[^"]*" now')
 
-    def test_a_file_of_others_is_refused_where_it_is_none(self):
+    def test_invalid_saved_file_is_refused(self):
         saved = self.save()
         good = (self.folder / "code.json").read_text()
 
@@ -189,7 +189,7 @@ class Gate(LabTest):
         self.assert_one_sentence(self.isa("k.cl", "--against", "none.json", status=2)[1], "'none.json' (--against) cannot be read")
         self.assertEqual(len(saved["kernels"]), len(self.made))
 
-    def test_an_expression_holds_or_ends_with_4_and_with_5_where_a_figure_is_not_known(self):
+    def test_failed_expectation_is_status_4_and_unknown_figure_5(self):
         self.assertEqual(self.isa("k.cl", *self.targets, "--expect", "spills == 0 && registers <= 255")[0], "every kernel is as expected\n")
         out, _ = self.isa("k.cl", *self.targets, "--expect", "spills == 0 && registers < 1", status=4)
         self.assertRegex(out.replace("\n", " "), r"k_sum for \w+: not as expected; spills == 0 && registers < 1 does not hold, registers is \d+, spills is 0")
@@ -215,7 +215,7 @@ class Gate(LabTest):
         (self.folder / "k.cl").write_text(SUM)
         self.isa("k.cl", *self.targets, "--target", "gfx9999", "--expect", "spills == 0", status=5)
 
-    def test_a_forge_reads_what_is_written(self):
+    def test_ci_formats_are_written(self):
         self.save()
         (self.folder / "k.cl").write_text("// a\n// line more\n\n\n" + SUM.replace("s += x[i * 7]", "s += sin(x[i * 7])"))
         files = ("--sarif", "s.sarif", "--junit", "j.xml", "--markdown", "m.md", "--json", "c.jsonl")
@@ -238,7 +238,7 @@ class Gate(LabTest):
         self.assertRegex((self.folder / "m.md").read_text(), r"\| k_sum \| \w+ \| code \| \d+ \| \d+ \| worse \|")
         self.assert_one_sentence(self.isa("k.cl", "--against", "code.json", *files[:2], status=2)[1], "s.sarif", "--force")
 
-    def test_compilers_stand_beside_each_other_and_what_differs_is_marked(self):
+    def test_compilers_are_side_by_side_with_differences_marked(self):
         here = [name for name in ("clang-15", "clang-16", "clang-19") if shutil.which(name)]
         if len(here) < 2 or "gfx90a" not in self.targets_here() or not any(map(shutil.which, ("ld.lld-19", "ld.lld-16", "ld.lld"))):
             self.skipTest("two of clang-15, clang-16 and clang-19 are not here with lld")
@@ -264,12 +264,12 @@ class Gate(LabTest):
         out, _ = self.isa("packed_floats.cl", "--target", "gfx90a", "--compiler", "all,bin/mine", status=None)  # some cannot read what is installed for another
         self.assertEqual(set(out.split("\n")[0].split()) - {"kernel", "target", "figure", "mine"} >= set(here), True)
 
-    def test_a_compiler_that_is_not_here_is_told(self):
+    def test_missing_compiler_is_reported(self):
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "clang-7", status=3)[1], "'clang-7' is not on PATH; there are ")
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", "gcc", status=2)[1], "no compiler 'gcc'")
         self.assert_one_sentence(self.isa("k.cl", *self.targets, "--compiler", ".", status=2)[1], "has no ziglang/zig")
 
-    def test_a_text_is_compiled_once_and_again_where_text_options_or_compiler_differ(self):
+    def test_text_is_recompiled_only_if_text_options_or_compiler_differ(self):
         clang = next((path for path in map(shutil.which, [f"clang-{n}" for n in range(29, 12, -1)]) if path), None)
         if "sm_80" not in self.made or not clang:
             self.skipTest("nothing here makes code for sm_80")
@@ -304,7 +304,7 @@ class Gate(LabTest):
         (self.folder / "k.cl").write_text('#if __has_include("own.h")\n#define N 3\n#endif\n' + SUM.replace("7", "N"))
         self.assertEqual([made("--build-options=-I."), made("--build-options=-I.")], [1, 1])
 
-    def test_what_is_promised_for_a_target_was_delivered(self):
+    def test_promised_targets_are_delivered(self):
         listed = re.findall(r"^(\w+) +(\S[^\n]*?)(?:  |\n)", self.targets_here(), re.M)[1:]
         names = [name for name, _ in listed]
         for name in ("sm_88", "sm_103", "sm_107", "sm_110", "sm_121", "gfx950", "gfx1250", "gfx1251"):
@@ -319,7 +319,7 @@ class Gate(LabTest):
 
 
 class Json(LabTest):
-    def test_list_describe_and_devices_write_it_to_a_file_too(self):
+    def test_list_describe_and_devices_also_write_json_to_a_file(self):
         for args in (["list"], ["list", "pitch*"], ["describe", "pitch"], ["devices"]):
             with self.subTest(" ".join(args)):
                 printed = json.loads(self.lab(*args, "--json")[0])

@@ -36,7 +36,7 @@ class Code(KernelFileTest):
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "there is no target 'gfx9000'")
 
-    def test_local_memory_given_as_an_argument_counts_for_the_occupancy(self):
+    def test_local_memory_argument_counts_for_the_occupancy(self):
         self.write(self.LOCAL)
 
         def occupancy(target, elements, *args):
@@ -53,7 +53,7 @@ class Code(KernelFileTest):
         # The largest group that the driver may choose has four wavefronts.
         self.assertEqual(occupancy("gfx900", 8192), 2)
 
-    def test_a_text_is_told_which_processor_of_amd_it_is_compiled_for(self):
+    def test_text_sees_the_macros_of_its_amd_processor(self):
         for target, family, wave in (("gfx1030", 10, 32), ("gfx90a", 9, 64), ("gfx1100", 11, 32)):
             self.write(f"#if !defined(__{target}__) || !defined(__GFX{family}__) || __AMDGCN_WAVEFRONT_SIZE != {wave}\n"
                        "#error told otherwise\n#endif\n"
@@ -84,7 +84,7 @@ class Code(KernelFileTest):
                 self.assertIn("plain", out)
                 self.assertNotIn("looped", out)
 
-    def test_a_binary_that_is_damaged_or_that_no_assembler_takes_is_a_failure(self):
+    def test_damaged_or_unassemblable_binary_is_a_failure(self):
         self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
         code = next(self.folder.rglob("program.co")).read_bytes()
         (self.folder / "short.co").write_bytes(code[:len(code) // 2])
@@ -99,7 +99,7 @@ class Code(KernelFileTest):
         if shutil.which("ptxas"):
             self.assertIn("ptxas exited with status", self.lab("isa", "bad.ptx", status=1)[1])
 
-    def test_what_is_no_file_and_no_kernel_says_so(self):
+    def test_missing_files_and_kernels_are_reported(self):
         (self.folder / "DIR.ptx").mkdir()
         (self.folder / "notes.txt").write_text("x")
         for command in ("isa", "run", "dump", "why"):
@@ -109,7 +109,7 @@ class Code(KernelFileTest):
                     self.assertIn(said, self.lab(command, pattern, status=2)[1])
         self.assertIn("file 'notes.txt' is not a kernel file; its name must end in .cl", words(self.lab("run", "notes.txt", status=2)[1]))
 
-    def test_a_binary_of_any_program_is_recognised(self):
+    def test_binary_without_a_known_extension_is_recognised(self):
         self.write(BLOCK + SCALE)
         self.lab("dump", "t.cl", "--device", "cpu", "--dumps", "d")
         program, = (self.folder / "d").glob("*/t_scale/program.poclbin")

@@ -9,7 +9,7 @@ from wrong_kernel_files import BLOCK, DATA, WRONG, npy
 
 
 class WrongKernels(KernelFileTest):
-    def test_one_wrong_element_is_caught_on_each_rung(self):
+    def test_one_wrong_element_is_detected_by_each_check(self):
         bad = "dst[i] = i == 77 ? 3.0f : src[i] + 1"
         good = "__kernel void good(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = src[i] + 1; }\n"
         wrong = "__kernel void wrong(__global const float* src, __global float* dst) { const int i = get_global_id(0); " + bad + "; }\n"
@@ -33,7 +33,7 @@ class WrongKernels(KernelFileTest):
         self.assertEqual(by_itself["checked_by"], "only itself")
         self.assertTrue(any(w.startswith("unproved:") for w in by_itself["warnings"]))
 
-    def test_a_kernel_that_is_right_for_the_first_data_only_is_caught(self):
+    def test_kernel_right_for_the_first_data_only_is_detected(self):
         text = """__kernel void naive(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
 __kernel void cheat(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[0] == FIRSTf ? src[get_global_id(0)] : 0; }
 """
@@ -43,7 +43,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record = self.check(block + text.replace("FIRST", first), "--seed", "3", status=1)[1]
         self.assertEqual(record["status"], "wrong_result")
 
-    def test_what_is_not_written_or_ignores_its_input_is_said(self):
+    def test_unwritten_output_and_ignored_input_are_reported(self):
         block = "/*cllab\narg src = rand:256\narg dst = out:256\nglobal 256\n*/\n"
         record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (src[0] > 9) dst[0] = 1; }\n", status=1)
         self.assertEqual((record["status"], record["reason"]), ("wrong_result", "it writes nothing: 'dst' holds what was there before"))
@@ -52,12 +52,12 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (get_global_id(0) < 99) dst[get_global_id(0)] = src[0]; }\n")
         self.assertTrue(any(w.startswith("partly-written:") for w in record["warnings"]), record["warnings"])
 
-    def test_a_write_outside_is_caught_in_a_child_process(self):
+    def test_write_outside_is_detected_in_a_child_process(self):
         block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
         record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
         self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'"))
 
-    def test_every_buffer_is_watched_on_both_sides_and_however_far_outside(self):
+    def test_every_buffer_is_guarded_on_both_sides_at_any_distance(self):
         block = "/*cllab\narg src = rand:250\narg dst = out:256\nglobal 256\n*/\n"
         head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
         past, before = "past the end of", "before the start of"
@@ -76,7 +76,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check(block + head + "dst[i] = src[i % 250]; }\n")
         self.assertEqual(record["status"], "ok")
 
-    def test_what_begins_as_it_should_end_and_what_writes_nowhere(self):
+    def test_expected_initial_data_and_idle_kernels_are_handled(self):
         (self.folder / "zeros.bin").write_bytes(bytes(256))
         text = "/*cllab\narg y = zero:64\nglobal 64\n{}*/\n__kernel void k(__global float* y) {{ if (y[get_global_id(0)] > 1) y[get_global_id(0)] = 1; }}\n"
         self.assertEqual(self.check(text.format("expect y = zeros.bin\n"))[0]["checked_by"], "file zeros.bin")
@@ -85,7 +85,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
         self.assertEqual(record["reason"], "it writes no buffer and no image, so no result can be checked; give it one")
 
-    def test_what_must_come_out_as_it_was_given_is_held_to_that(self):
+    def test_result_expected_unchanged_is_checked(self):
         text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nexpect found = unchanged\n*/\n"
                 "__kernel void search(__global float* found, __global const float* all) {{ if (all[get_global_id(0)] > {}) found[0] = 7; }}\n")
         self.assert_checked_by("expect unchanged", text.format("rand:64", "1.5f"))
@@ -94,7 +94,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
         self.assertIn("'found' has no data that could stay unchanged", err)
 
-    def test_a_search_may_leave_what_it_was_given_and_is_still_held_to_writing_the_same_each_time(self):
+    def test_search_that_may_leave_its_output_must_be_repeatable(self):
         text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nmay leave found\n*/\n"
                 "__kernel void search(__global float* found, __global const float* all) {{ if (all[get_global_id(0)] > {}) found[get_global_id(0)] = 7; }}\n")
         for least in ("1.5f", "0.999f", "-1.0f"):  # nowhere, perhaps for one of the two inputs, everywhere
@@ -104,18 +104,18 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
             _, err = self.lab("run", self.write(text.format("zero:64", "1.5f").replace("may leave found", wrong)), "--device", "cpu", status=2)
             self.assert_one_sentence(err.splitlines(keepends=True)[-1], says)
 
-    def test_what_the_linker_does_not_find_is_named(self):
+    def test_undefined_function_is_named_at_link_time(self):
         record, = self.check("/*cllab\narg x = rand:64\nglobal 64\n*/\nfloat nowhere(float x);\n"
                              "__kernel void k(__global float* x) { x[get_global_id(0)] = nowhere(x[get_global_id(0)]); }\n", status=1)
         self.assertEqual(record["status"], "build_failed")
         self.assertIn("nowhere", record["reason"])
 
-    def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
+    def test_output_read_before_written_is_told_from_a_race(self):
         block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
         record, = self.check(block + "__kernel void k(__global const float* x, __global float* y) { y[get_global_id(0)] += x[get_global_id(0)]; }\n", status=1)
         self.assertEqual(record["reason"], "'y' is read before it is written; give it data, as in zero:4096")
 
-    def test_a_stack_that_is_too_small_for_a_whole_group_is_named(self):
+    def test_stack_too_small_for_a_group_is_reported(self):
         text = """/*cllab
 arg y = out:4096
 global 4096
@@ -137,7 +137,7 @@ __kernel void k(__global float* y) {{
             self.assertIn("'local 16'", record["reason"])
         self.assertEqual(self.check(text.format("local 16\n"))[0]["status"], "ok")
 
-    def test_what_only_the_device_refuses_is_a_row(self):
+    def test_kernel_that_only_the_device_refuses_is_a_row(self):
         block = "/*cllab\narg y = out:64\nglobal 64\nlocal 16\n*/\n"
         text = block + "float nowhere(float);\n__kernel void k(__global float* y) { y[get_global_id(0)] = nowhere(1); /* } */ }\n"
         record, = self.check(text, status=1)
@@ -148,7 +148,7 @@ __kernel void k(__global float* y) {{
         self.assertEqual(record["status"], "unsupported")
         self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
 
-    def test_a_kernel_that_does_not_build_says_where(self):
+    def test_kernel_that_does_not_build_reports_the_place(self):
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
         self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
@@ -156,7 +156,7 @@ __kernel void k(__global float* y) {{
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
         self.assert_one_sentence(err, "t.cl:1:", "'half'", "cl_khr_fp16", "vload_half")
 
-    def test_a_kernel_that_never_ends_is_one_row(self):
+    def test_endless_kernel_is_one_row(self):
         record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)
         self.assertEqual(record["status"], "timed_out")
         self.assertIn("an endless loop, or a write outside of a buffer, or a slow compiler", record["reason"])
@@ -237,7 +237,7 @@ class WrongInputs(KernelFileTest):
         finally:
             self.folder = folder
 
-    def test_wrong_inputs_end_with_one_sentence(self):
+    def test_invalid_inputs_end_with_one_sentence(self):
         self.assertGreaterEqual(len(WRONG), 60)
 
         def judge(numbered):

@@ -14,7 +14,7 @@ class KernelFiles(KernelFileTest):
                   "    out[i] = part[get_local_id(0)] + read_imagef(c, s, (float4)(1.5f, 2.5f, i % 16, 0)).x;\n}\n")
         self.assertEqual([r["status"] for r in self.check(kernel)], ["ok"])
 
-    def test_the_files_of_the_tree_run_by_one_command(self):
+    def test_example_files_run_with_one_command(self):
         proofs = {"transpose.cl": "agreement of 3", "conv3x3.cl": "agreement of 2", "reduce_local.cl": "reference sum_serial", "soften.cl": "only itself", "affine.cl": "only itself", "in_place.cl": "reference apart", "particles.cl": "agreement of 2"}
         self.assertEqual(set(proofs), {path.name for path in KERNELS.glob("*.cl")})
         for name, proof in proofs.items():
@@ -31,7 +31,7 @@ class KernelFiles(KernelFileTest):
                     self.assertTrue((self.folder / record["dump"] / "isa.txt").read_text())
                     self.assertEqual(record["build"]["source"], str(KERNELS / name))
 
-    def test_pocl_builds_a_file_once_to_ask_for_its_arguments_and_to_run_it(self):
+    def test_pocl_builds_a_file_once_for_arguments_and_run(self):
         cache = self.folder / "cache"
         self.write(BLOCK + SCALE)
         for options, builds in ([], 1), (["--variant", "two=-DTWO"], 2):  # what the file is without its variants is asked too
@@ -40,7 +40,7 @@ class KernelFiles(KernelFileTest):
                 self.lab("run", "t.cl", "--device", "cpu", "--verify", "--no-dumps", *options, env=self.environment(POCL_CACHE_DIR=str(cache)))
                 self.assertEqual(len(list(cache.rglob("program.bc"))), builds)
 
-    def test_the_example_of_the_manual_runs_as_it_stands(self):
+    def test_example_of_the_manual_runs_unchanged(self):
         example = """/*cllab
 axis n = 256, 1024
 arg src = rand:n*n
@@ -56,7 +56,7 @@ __kernel void tr_cols(__global const float* src, __global float* dst, int n) { i
                          [(f"transpose_{v}", n) for n in (64, 96, 128) for v in ("tr_rows", "tr_cols")])
         self.assertEqual({r["checked_by"] for r in records}, {"agreement of 2"})
 
-    def test_everything_may_stand_on_the_command_line(self):
+    def test_command_line_can_replace_the_whole_block(self):
         (self.folder / "panel.pgm").write_bytes(b"P5\n64 32\n255\n" + bytes(range(256)) * 8)
         text = """__kernel void invert(read_only image2d_t src, __global uchar* dst, int w, int h) {
     const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
@@ -71,7 +71,7 @@ __kernel void tr_cols(__global const float* src, __global float* dst, int n) { i
         record, = self.check(text, *arguments, status=1)
         self.assertEqual((record["status"], record["reason"]), ("wrong_result", "dst[0] is 255, expected 0"))
 
-    def test_names_of_built_in_functions_are_names_like_any_other(self):
+    def test_names_of_built_in_functions_are_ordinary_names(self):
         text = """/*cllab
 arg max = rand:64
 arg length = out:64
@@ -85,7 +85,7 @@ kernel void step(global const float* max, global float* length, float sign) { le
         out, _ = self.lab("dump", "t.cl:step", "--device", "cpu", "--json", "d.jsonl")
         self.assertIn("step_workgroup", (self.folder / self.records("d.jsonl")[0]["dump"] / "isa.txt").read_text())
 
-    def test_truth_values_of_numpy_are_bytes_of_either_sign(self):
+    def test_numpy_booleans_are_bytes_of_either_sign(self):
         (self.folder / "mask.npy").write_bytes(npy("|b1", "(64,)", bytes(i % 3 == 0 for i in range(64))))
         for type_name in ("char", "uchar"):
             text = f"""/*cllab
@@ -111,7 +111,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
         record, = self.check(block.replace("arg src = rand:ulong:64:1:3\n", "").format("expect dst = gold.bin\n") + text, status=1)
         self.assertEqual(record["reason"], "dst[0] is 9007199254740993, expected 9007199254740992")
 
-    def test_an_option_that_names_a_kernel_is_about_that_one(self):
+    def test_option_with_a_kernel_name_applies_only_to_it(self):
         text = ("/*cllab\narg x = zero:64\narg by = 1\nglobal 64\n*/\n__kernel void add(__global int* x, int by) { x[get_global_id(0)] += by; }\n"
                 "__kernel void set(__global int* x, int by) { x[get_global_id(0) + 64] = x[get_global_id(0)] = by; }\n")
         of_set = ("--arg", "set:x=out:128", "--expect", "add:x=unchanged")
@@ -122,7 +122,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
             _, err = self.lab("run", "t.cl", "--device", "cpu", option, value, status=2)
             self.assertIn(says, err)
 
-    def test_kernels_of_one_file_that_leave_different_results_disagree_until_a_line_says_that_they_may(self):
+    def test_different_results_of_one_file_disagree_unless_declared(self):
         text = """/*cllab
 arg x = rand:64
 arg y = out:64
@@ -148,28 +148,28 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         self.write(text.format(""))
         self.lab("run", "t.cl:first", "--vs", "second", "--device", "cpu", "--no-dumps", "--max-time", "0.02", status=1)
 
-    def test_a_condition_with_a_number_and_axes_called_like_functions_prune(self):
+    def test_condition_with_axes_named_like_functions_prunes(self):
         text = "/*cllab\naxis len = 1,2,3,4\naxis max = 1:100:+1\naxis min = 1:100:+1\naxis ceil = 1:100:+1\naxis n = 1:100:+1\nwhere len >= 4\nwhere max == 7 && min == 1 + 1\nwhere ceil == 3\nwhere n == 64\narg x = out:n\nglobal n\noptions -DC={len+max+min+ceil}\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = C; }\n"
         record, = self.check(text)  # 4 * 10^8 points would be refused
         self.assertEqual((record["status"], record["point"]), ("ok", {"len": 4, "max": 7, "min": 2, "ceil": 3, "n": 64}))
 
-    def test_work_may_use_axes_that_begin_like_an_amount_and_a_quoted_option_may_hold_a_number_sign(self):
+    def test_work_and_options_parse_axis_names_and_quoted_number_signs(self):
         text = "/*cllab\naxis bytes_each = 4\narg x = out:64\nglobal 64\nwork flops=64 * bytes_each bytes=64 * bytes_each + 1 - 1\noptions -DT=\"a # b\" -DN=1 # a comment\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = N; }\n"
         self.assertEqual(self.check(text)[0]["status"], "ok")
 
-    def test_a_prime_size_with_the_drivers_group_is_told(self):
+    def test_prime_size_with_driver_chosen_group_is_reported(self):
         text = "/*cllab\naxis n = 1021, 1024, 2053\narg x = out:n\nglobal n\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
         told = [[w for w in r["warnings"] if w.startswith("driver-group")] for r in self.check(text)]
         self.assertEqual([len(t) for t in told], [0, 0, 1], told)
         self.assertIn("no larger one than of 1 work-item(s) divides 'global'", told[2][0])
 
-    def test_floating_point_arguments_are_fractions(self):
+    def test_float_arguments_may_be_fractions(self):
         (self.folder / "gold.bin").write_bytes(floats([0.015625] * 64))
         text = "/*cllab\narg dst = out:64\nglobal 64\nexpect dst = gold.bin\n*/\n__kernel void k(__global float* dst, float s) { dst[get_global_id(0)] = s; }\n"
         for value in ("1/64", "1.0/64", "0.25 / 16"):
             self.assertEqual(self.check(text, "--arg", f"s={value}")[0]["checked_by"], "file gold.bin")
 
-    def test_tolerances_are_of_three_kinds(self):
+    def test_three_kinds_of_tolerance_are_supported(self):
         text = """/*cllab
 arg src = rand:256:1:2
 arg dst = out:256
@@ -184,7 +184,7 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
             self.assertEqual([r["status"] for r in self.check(text, "--tolerance", tolerance)], ["ok", "ok"])
         self.assertEqual([r["status"] for r in self.check(text, "--tolerance", "ulp=1", status=1)], ["disagree"] * 2)
 
-    def test_variants_by_options_and_kernels_of_two_files(self):
+    def test_variants_by_options_and_kernels_of_two_files_run(self):
         one = "/*cllab\narg src = rand:1024\narg dst = out:1024\nglobal 1024\n*/\n__kernel void mm(__global const float* src, __global float* dst) { dst[get_global_id(0)] = K * src[get_global_id(0)]; }\n"
         records = self.check(one, "--variant", "three=-DK=3", "--variant", "also=-DK=(2+1)", "--variant", "other=-DK=1.5f*2.0f*(float)get_work_dim()")
         self.assertEqual([(r["variant"], r["checked_by"]) for r in records], [("three", "agreement of 2"), ("also", "agreement of 2"), ("other", "agreement of 2")])
@@ -206,7 +206,7 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.lab("run", "one/c.cl:mm", "--vs", "two/c.cl:mm", "--device", "cpu", "--max-time", "0.1", "--no-yardstick", "--json", "r.jsonl", "--force", "--no-dumps")
         self.assertEqual([r["id"] for r in self.records()[:2]], ["one_c_mm", "two_c_mm"])
 
-    def test_each_of_several_files_is_a_family_with_its_own_names_and_axes(self):
+    def test_each_of_several_files_is_a_family_with_its_names_and_axes(self):
         line = "/*cllab\naxis {0} = {1}\narg y = out:{0}\nglobal {0}\n*/\nkernel void aa_x(global int* y) {{ y[get_global_id(0)] = {2}; }}\n"
         folders = [self.folder / "one", self.folder / "two"]
         for folder in folders:
@@ -224,7 +224,7 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         _, err = self.lab(*run, "--axis", "o=1", status=2)
         self.assertIn("uses an axis 'o'", err)
 
-    def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
+    def test_reference_has_the_same_variant_as_the_kernel(self):
         records = self.check("""/*cllab
 arg x = out:64
 global 64
@@ -240,7 +240,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         self.assertEqual({r["variant"]: r["checked_by"] for r in records},
                          {"plain_single": "is the reference", "other_single": "reference plain_single", "plain_double": "is the reference", "other_double": "reference plain_double"})
 
-    def test_the_file_beside_wins_over_the_block_and_the_command_line_over_both(self):
+    def test_command_line_overrides_side_file_and_side_file_the_block(self):
         self.write("axis n = 64\narg f = 2\n", "t.cllab")
         self.assertEqual(self.check(BLOCK + SCALE)[0]["point"]["n"], 64)
         self.assertEqual(self.check(BLOCK + SCALE, "-a", "n=32")[0]["point"]["n"], 32)
@@ -258,7 +258,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         self.write("/*cllab\naxis n = 4096\narg src = rand:n\narg dst = out:n\narg f = 2\narg n = n\nglobal n\n" + block + "*/\n" + kernel)
         return self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.01", "--json", "r.jsonl", "--force", *more, status=status)
 
-    def test_tune_without_such_an_axis_tries_work_groups_that_fit(self):
+    def test_tune_without_tune_axes_tries_fitting_work_groups(self):
         out, _ = self.tune("", "--axis", "n=128")
         self.assertIn("points of local, 4 distinct and possible", words(out))
         records = [r for r in self.records() if "record" not in r]
@@ -266,7 +266,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         chosen = next(line for line in out.splitlines() if line.startswith("  cllab run t.cl:scale"))
         self.lab(*chosen.split()[1:], "--verify", "--no-dumps")
 
-    def test_a_work_group_that_is_said_or_required_is_not_tuned_unasked(self):
+    def test_given_or_required_work_group_is_tuned_only_on_request(self):
         _, err = self.tune("local 16\n", status=2)
         self.assert_one_sentence(err, "no launch parameter to tune", "'local' is given", "--axis local=VALUES")
         out, _ = self.tune("local 16\n", "--axis", "local=16,64")
@@ -276,7 +276,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
             _, err = self.tune("", *more, kernel=required, status=2)
             self.assert_one_sentence(err, "local" if more else "no launch parameter to tune")
 
-    def test_any_kernel_of_a_file_takes_work_groups_as_an_axis(self):
+    def test_any_kernel_of_a_file_accepts_work_groups_as_an_axis(self):
         records = self.check(BLOCK + SCALE, "-a", "local=32,48,256,512")
         found = {r["point"]["local"]: (r["status"], r["reason"]) for r in records}
         self.assertEqual([found[local][0] for local in (32, 256, 512)], ["ok", "ok", "unsupported"])
@@ -286,7 +286,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         own = self.check(BLOCK.replace("global n", "global n\nlocal 2*local") + SCALE, "-a", "local=8")
         self.assertEqual((own[0]["status"], own[0]["point"]["local"]), ("ok", 8))
 
-    def test_a_kernel_whose_name_says_its_file_is_called_that_by_any_spelling(self):
+    def test_kernel_named_after_its_file_accepts_any_spelling(self):
         kernel = "__kernel void {}(__global int* x) {{ x[get_global_id(0)] = {}; }}\n"
         block = "/*cllab\narg x = out:64\nglobal 64\n*/\n"
         self.assertEqual([r["id"] for r in self.check(block + kernel.format("hist_near", 3), name="hist.cl")], ["hist_near"])
@@ -302,14 +302,14 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         _, err = self.lab("run", "hist.cl:far", "--device", "cpu", status=2)
         self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "has hist_near, near")
 
-    def test_local_memory_for_a_group_of_the_drivers_choice_is_warned_of(self):
+    def test_group_sized_local_memory_with_driver_chosen_group_is_warned(self):
         text = "/*cllab\narg x = out:64\narg t = local:100\nglobal 64\n{}*/\n__kernel {} void k(__global int* x, __local int* t) {{ const int l = get_local_id(0); t[l] = 1; x[get_global_id(0)] = t[l]; }}\n"
         for line, attribute in (("", ""), ("local 32\n", ""), ("", "__attribute__((reqd_work_group_size(32, 1, 1)))")):
             record, = self.check(text.format(line, attribute))
             said = [w for w in record["warnings"] if w.startswith("driver-group: the work-group is the driver's choice and may be larger than __local 't' is made for")]
             self.assertEqual((record["status"], len(said)), ("ok", not line + attribute))
 
-    def test_only_itself_is_one_note_of_a_run(self):
+    def test_only_itself_is_noted_once_per_run(self):
         self.write("/*cllab\narg x0 = out:64\narg x1 = out:64\nglobal 64\n*/\n" + "".join(
             f"__kernel void k{i}(__global int* x{i}) {{ x{i}[get_global_id(0)] = {i}; }}\n" for i in range(2)))
         alone = ["run", "t.cl", "--device", "cpu", "--no-dumps", "--verify"]
@@ -319,7 +319,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         self.assertIn("(all 2 cells)", out)
         self.assertIn("kernel status checked by", words(self.lab(*alone, "--columns", "all")[0]))
 
-    def test_several_kernels_are_each_compared_with_one_or_with_the_fastest(self):
+    def test_several_kernels_are_compared_with_one_or_the_fastest(self):
         work = "__kernel void {}(__global float* x) {{ float v = x[get_global_id(0)]; for (int i = 0; i < {}; ++i) v = v * 0.5f + 1.0f; x[get_global_id(0)] = v; }}\n"
         self.write("/*cllab\narg x = rand:4096\nglobal 4096\ntolerance absolute=10\n*/\n" + "".join(
             work.format(name, 8 * times) for name, times in (("slow", 40), ("quick", 1), ("slower", 160))))
@@ -343,7 +343,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         lab_h = '#include "lab.h"\n/*cllab\narg dst = out:64\nglobal 64\n*/\n__kernel void k(__global int* dst) { dst[get_global_id(0)] = LAB_POCL + LAB_H_IS_HERE; }\n'
         self.assertEqual(self.check(lab_h.replace("LAB_H_IS_HERE", "LAB_UNALIGNED"))[0]["status"], "ok")
 
-    def test_a_file_that_is_included_in_front_belongs_to_the_text(self):
+    def test_file_included_in_front_belongs_to_the_text(self):
         (self.folder / "types.h").write_text("typedef int value;\n#define TWICE(x) (2 * (x))\n")
         text = "/*cllab\narg dst = out:64\nglobal 64\n*/\n__kernel void k(__global value* dst) { dst[get_global_id(0)] = TWICE(3); }\n"
         self.assertEqual(self.check(text, "--include", "types.h")[0]["status"], "ok")
@@ -354,7 +354,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         self.assertIn("there is no file 'gone.h' to include", err)
 
     @against_noise
-    def test_a_loop_that_runs_until_a_value_is_reached_is_timed_on_the_data_that_goes_in(self):
+    def test_loop_until_a_value_is_reached_is_timed_on_input_data(self):
         until = ("__kernel void {name}(__global const float* from, __global float* {to}) {{\n    const int i = get_global_id(0);\n    float v = {read}[i];\n"
                  "    while (v < 300.0f) v += 0.01f;\n    {to}[i] = v;\n}}\n")
         inside, outside = (self.check(until.format(name="until", to="x", read=read), "--arg", "from=zero:1024", "--arg", f"x={data}:1024", "--global", "1024",
@@ -364,7 +364,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         self.assertTrue(any(w.startswith("fresh-data: an operation took ") for w in inside["warnings"]), inside["warnings"])
         self.assertFalse(any(w.startswith("fresh-data:") for w in outside["warnings"]), outside["warnings"])
 
-    def test_a_rate_that_no_memory_has_is_named(self):
+    def test_rate_beyond_any_memory_is_reported(self):
         self.write("__kernel void few(__global const float* a, __global float* b) {\n    const int i = get_global_id(0);\n    b[i] = a[i] + 1.0f;\n}\n")
         for size, named in ((4096, True), (8 << 20, False)):
             self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--force", "--arg", f"a=zero:{8 << 20}",
@@ -404,7 +404,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         out, err = self.lab("run", "--replay", "capture", "--device", "cpu", status=2)
         self.assert_one_sentence(err, "'capture'", "worksizes.txt")
 
-    def test_the_page_of_the_grammar_is_as_recorded(self):
+    def test_grammar_page_matches_the_golden_file(self):
         out, err = self.lab("help", "kernel-file")
         self.assert_golden("help_kernel-file.txt", out)
         self.assertLess(len(out.splitlines()), 78)

@@ -45,7 +45,7 @@ printf 'Output:\\nskipped: it is not here\\n' >"$BUILD/Testing/Temporary/LastTes
         env = dict(os.environ, STATE=str(self.folder), BUILD=str(self.tree / "build"), PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
         return subprocess.run([self.tree / "tools" / "test", *args], env=env, capture_output=True, text=True, timeout=60)
 
-    def test_a_skipped_test_is_named_and_fails_only_where_all_are_required(self):
+    def test_skipped_test_is_named_and_fails_only_if_all_are_required(self):
         self.assertRegex(self.run_test().stdout, r"^tools/test: every test passed on \d+ cores of .*\n$")
         self.assertEqual(self.run_test("--require-all").returncode, 0)
         for args, status in (((), 0), (("--require-all",), 1)):
@@ -54,7 +54,7 @@ printf 'Output:\\nskipped: it is not here\\n' >"$BUILD/Testing/Temporary/LastTes
             self.assertRegex(done.stdout, r"^skipped: it is not here\n"
                              r"tools/test: every test passed on \d+ cores of .* but 1 that were skipped; what they need is above\n$")
 
-    def test_a_script_in_which_something_was_skipped_says_what_and_is_not_green(self):
+    def test_script_with_skipped_tests_lists_them_and_is_not_green(self):
         for body, status, said in (("self.skipTest('no x is here')", 77, "skipped: no x is here\n"), ("pass", 0, ""),
                                    ("self.fail()", 1, "skipped: no x is here\n")):
             script = f"""
@@ -72,7 +72,7 @@ lab.main()
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"^tools/test: some tests failed on \d+ cores of .*; they are named above\n$")
 
-    def test_all_is_taken_before_ctest_and_leaves_out_comparisons_of_speed_alone(self):
+    def test_all_precedes_ctest_arguments_and_excludes_only_speed(self):
         for args, left_out in (((), "-LE ^(speed|trial|all)$"), (("--all",), "-LE ^(speed)$"), (("--all", "--require-all"), "-LE ^(speed)$"),
                                (("--require-all", "--all"), "-LE ^(speed)$"), (("--all", "-R", "isa"), "-R isa"), (("-R", "isa"), "-R isa")):
             with self.subTest(args):
@@ -80,7 +80,7 @@ lab.main()
                 self.assertEqual(self.run_test(*args).returncode, 0)
                 self.assertTrue((self.folder / "asked").read_text().endswith(f"results.xml {left_out}\n"))
 
-    def test_only_all_installs_what_is_beyond_a_commit(self):
+    def test_only_all_installs_packages_beyond_a_commit(self):
         for args, installed in (((), ["oclgrind"]), (("-R", "rusticl"), ["oclgrind"]), (("--all",), ["oclgrind", "mesa-opencl-icd", "lintian"])):
             with self.subTest(args):
                 (self.folder / "missing").write_text("oclgrind\nmesa-opencl-icd\nlintian\n")
@@ -88,7 +88,7 @@ lab.main()
                 self.assertEqual(self.run_test(*args).returncode, 0)
                 self.assertTrue((self.folder / "installed").read_text().endswith(f" {' '.join(installed)}\n"))
 
-    def test_intels_runtime_that_cannot_be_had_costs_its_tests_unless_all_are_required_and_is_no_matter_before_a_commit(self):
+    def test_missing_intel_runtime_only_skips_its_tests_unless_required(self):
         done = self.run_test("--all", given=["offline"])
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
                          (0, "cllab: without Intel's CPU runtime its tests are skipped"))
@@ -113,7 +113,7 @@ class Sanitized(LabTest):
         done = subprocess.run([sys.executable, "-B", SOURCE / "tests/unit/sanitized.py", program, "--report_level=short"], capture_output=True, text=True, timeout=60)
         return len((self.folder / "count").read_text()), done.returncode
 
-    def test_only_its_own_failure_behind_tests_that_passed_is_tried_again(self):
+    def test_only_a_sanitizer_failure_after_passed_tests_is_retried(self):
         both = f"{self.PASSED}\n{self.OWN}"
         leak = f"{self.PASSED}\n==7==ERROR: LeakSanitizer: detected memory leaks"
         self.assertEqual(self.runs(self.PASSED), (1, 0))

@@ -28,14 +28,14 @@ class Large(LabTest):
         self.assertEqual(process.returncode, 0)
         return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
-    def test_a_report_grows_as_its_records_and_takes_less_memory_than_their_file(self):
+    def test_report_time_is_linear_and_memory_below_the_file_size(self):
         few, many = self.write("few.jsonl", 4000), self.write("many.jsonl", 16000)
         (few_seconds, few_bytes), (many_seconds, many_bytes) = (self.cost("report", path) for path in (few, many))
         # Seconds of the processor, of which other work on the machine takes a cache and no more: twice what four times the records take.
         self.assertLess(many_seconds / few_seconds, 8, "four times the records")
         self.assertLess(many_bytes - few_bytes, 1.05 * (many.stat().st_size - few.stat().st_size))
 
-    def test_what_ran_of_the_code_takes_no_memory_of_a_report(self):
+    def test_hot_code_of_records_takes_no_memory_in_a_report(self):
         """The blocks of sampled code are the larger part of a record today, and no table shows them."""
         plain = self.write("plain.jsonl", 4000)
         block = {"function": "f", "begin": 1, "end": 9, "samples": 5, "share": 0.1, "instructions": 4, "classes": {f"class_{i}": i for i in range(8)},

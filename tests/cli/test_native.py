@@ -30,7 +30,7 @@ class Native(LabTest):
         return self.lab("run", *patterns, "--device", device, "--native", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--force",
                         status=status, **more)
 
-    def test_the_loop_is_right_and_takes_turns_with_the_kernels(self):
+    def test_native_loop_is_right_and_alternates_with_the_kernels(self):
         kernel = "pitch_implicit"
         out, _ = self.run_native(kernel, *SMALL)
         records = {r["id"]: r for r in self.records()}
@@ -53,26 +53,26 @@ class Native(LabTest):
         self.assertIn(one["native"]["instruction_set"], words(out))
         self.assertRegex(out, r"pitch_native_all +ok .* host")
 
-    def test_a_family_says_which_loops_it_has(self):
+    def test_describe_lists_the_native_loops_of_a_family(self):
         for family, loops in (("pitch", ["pitch_native", "pitch_native_all"]), ("saxpy", [])):
             listed = self.lab("describe", family)[0].partition("Loops in C++ (--native")[2]
             self.assertEqual([line.strip() for line in listed.splitlines() if line.startswith(f"  {family}")], loops)
 
-    def test_the_loop_goes_in_child_processes_and_where_only_results_are_checked(self):
+    def test_native_loop_works_isolated_and_with_verify(self):
         for more in (["--isolate"], ["--verify"]):
             self.run_native("pitch_wide", *SMALL, "--no-yardstick", *more)
             for r in self.records():
                 self.assertEqual(r["status"], "ok", r["reason"])
 
-    def test_the_dumps_hold_the_kernels_only(self):
+    def test_dumps_contain_only_kernels(self):
         self.lab("run", "pitch_wide", "--device", "cpu", "--native", "--no-yardstick", "--max-time", "0.02", *SMALL)
         self.assertEqual([p.name for p in sorted((self.folder / "dumps").rglob("pitch_*"))], ["pitch_wide"])
 
-    def test_without_the_option_there_are_no_loops(self):
+    def test_without_the_option_there_are_no_native_loops(self):
         self.lab("run", "pitch", "--device", "cpu", "--verify", "--no-dumps", *SMALL, "--json", "r.jsonl")
         self.assertFalse([r["id"] for r in self.records() if "native" in r["id"]])
 
-    def test_what_has_no_loop_is_refused_in_one_sentence(self):
+    def test_family_without_native_loops_is_refused(self):
         _, err = self.run_native("pitch_wide", "pad", status=2)
         self.assert_one_sentence(err, "'pad' has no native loop; those with one are pitch")
         (self.folder / "k.cl").write_text("kernel void k(global float* y) { y[get_global_id(0)] = 1; }\n")
@@ -82,13 +82,13 @@ class Native(LabTest):
             _, err = self.run_native("pitch_wide", *more, status=2)
             self.assert_one_sentence(err, "--native adds rows to a table")
 
-    def test_a_device_that_is_no_cpu_is_refused_in_one_sentence(self):
+    def test_device_other_than_a_cpu_is_refused(self):
         (self.folder / "gpu.c").write_text(GPU)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "gpu.so", "gpu.c", "-ldl"], cwd=self.folder, check=True)
         _, err = self.run_native("pitch_wide", status=2, device="gpu", env=self.environment(LD_PRELOAD=str(self.folder / "gpu.so")))
         self.assert_one_sentence(err, "option '--native' is for CPU devices; '", "' is of type gpu")
 
-    def test_a_simulator_is_refused_in_one_sentence(self):
+    def test_simulator_is_refused(self):
         self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
         icd = self.folder / "oclgrind.icd"
         icd.write_text(f"{OCLGRIND_LIBRARY}\n")

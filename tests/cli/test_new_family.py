@@ -33,7 +33,7 @@ class NewFamily(LabTest):
         self.assertIn(old, text)
         return text.replace(old, new, 1)
 
-    def test_it_is_right_at_the_sizes_that_it_brings(self):
+    def test_new_family_is_right_at_its_own_sizes(self):
         sizes = runpy.run_path(str(TREE / "tests/device/sizes.py"))["SIZES"]["affine_*"]
         self.assertEqual(set(sizes), {"tiny", "small"})
         for axes in sizes["tiny"] + sizes["small"]:
@@ -41,11 +41,11 @@ class NewFamily(LabTest):
             self.assertEqual({r["id"] for r in records}, {"affine_scalar", "affine_vector4"})
             self.assertEqual([r["reason"] for r in records if r["status"] != "ok"], [])
 
-    def test_its_line_of_sizes_stands_in_the_order_of_the_names(self):
+    def test_line_of_sizes_is_in_alphabetical_order(self):
         sizes = runpy.run_path(str(TREE / "tests/device/sizes.py"))["SIZES"]
         self.assertEqual(list(sizes), ["address_*", "affine_*", "bandwidth_*"])
 
-    def test_the_documents_exercise_is_configured_in_a_fresh_tree(self):
+    def test_documented_exercise_is_configured_in_a_fresh_tree(self):
         tree, build = self.folder / "tree", self.folder / "build"
         shutil.copytree(SOURCE, tree, ignore=shutil.ignore_patterns("build*", ".git"))
         if not (tree / "cl/affine.cl").exists():  # whoever runs this may have done the exercise
@@ -56,7 +56,7 @@ class NewFamily(LabTest):
         self.assertIn("affine_family::describe()", (build / "generated" / "registry.cpp").read_text())
         self.assertTrue(any("/tree/host/experiments/affine.cpp" in path.read_text() for path in build.glob("CMakeFiles/cllab_experiments.dir/Unity/*.cxx")))
 
-    def test_a_records_point_makes_the_same_cell(self):
+    def test_point_of_a_record_makes_the_same_cell(self):
         first = self.run_with("--axis", "n=1000")[0]
         again = self.run_with(*(w for axis, value in first["point"].items() for w in ("--axis", f"{axis}={value}")))[0]
         self.assertEqual((again["point"], again["build"]["options"]), (first["point"], first["build"]["options"]))
@@ -71,12 +71,12 @@ class NewFamily(LabTest):
         records = self.run_with("--axis", "n=64", status=1, text=self.changed("if (i < n) dst[i]", "if (i < m) dst[i]"))
         self.assertEqual({r["id"]: r["status"] for r in records}, {"affine_scalar": "build_failed", "affine_vector4": "ok"})
 
-    def test_describe_says_what_the_host_file_says(self):
+    def test_describe_shows_the_text_of_the_host_file(self):
         out, _ = self.lab("describe", "affine")
         for part in ("affine: What do wide accesses gain", " n = auto [element] ", " auto, or whole numbers from 1 to 1073741824 ", " affine_vector4 "):
             self.assertIn(part, words(out))
 
-    def test_a_name_that_cannot_be_or_is_taken_is_refused(self):
+    def test_invalid_or_used_name_is_refused(self):
         before = sorted(TREE.rglob("*"))
         for name, said in (("affine", "there is a family 'affine' already"), ("Fft", "cannot be called 'Fft'"), ("a_b", "'a_b'"),
                            ("../x", "'../x'"), ("", "''")):
@@ -87,7 +87,7 @@ class NewFamily(LabTest):
         self.assertEqual(subprocess.run([TREE / "tools/new-family"], capture_output=True, timeout=20).returncode, 2)
         self.assertEqual(sorted(p for p in TREE.rglob("*") if p in before), before)
 
-    def test_help_says_what_is_written_and_writes_nothing(self):
+    def test_help_lists_written_files_and_writes_nothing(self):
         before = sorted(TREE.rglob("*"))
         for option in ("--help", "-h"):
             done = subprocess.run([TREE / "tools/new-family", option], capture_output=True, text=True, timeout=20)
@@ -97,7 +97,7 @@ class NewFamily(LabTest):
             self.assertNotIn("set -euo", done.stdout)
         self.assertEqual(sorted(TREE.rglob("*")), before)
 
-    def test_the_readme_explains_fields_that_are_written_and_its_example_fails_as_it_shows(self):
+    def test_readme_matches_the_written_fields_and_its_example_fails(self):
         readme = (SOURCE / "host/experiments/README.md").read_text()
         self.assertIn("\n    tools/new-family affine\n", readme)
         written = (TREE / "host/experiments/affine.cpp").read_text()

@@ -15,7 +15,7 @@ PACKAGERS = [tool for tool in ("help2man", "cpack", "dpkg-shlibdeps", "file", "l
 class Package(LabTest):
     """tools/package's steps on the program that is tested: what it refuses, what the package holds, and that it runs without a checkout."""
 
-    def test_edited_files_are_no_package(self):
+    def test_edited_files_are_not_packaged(self):
         tree = self.folder / "tree"
         shutil.copytree(SOURCE / "tools", tree / "tools")
         git = ["git", "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e@example.org"]
@@ -31,7 +31,7 @@ class Package(LabTest):
         self.assertIn("went on", subprocess.run(package, capture_output=True, text=True, timeout=60).stderr)
 
     @unittest.skipIf(PACKAGERS, f"the package is not made, for {', '.join(PACKAGERS)} is not installed (tools/test installs it)")
-    def test_the_package_is_the_same_bytes_twice_passes_lintian_and_runs_anywhere(self):
+    def test_package_is_reproducible_passes_lintian_and_runs_anywhere(self):
         build = os.path.dirname(CLLAB)
         packages = []
         for attempt, more in (("first", {}), ("second", {"TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"})):

@@ -22,7 +22,7 @@ class MakePanel(LabTest):
     def draw(self, *args, **more):
         return self.lab(*args, program=MAKE_PANEL, **more)
 
-    def test_the_same_seed_draws_the_same_picture_and_another_another(self):
+    def test_same_seed_draws_the_same_image_and_another_does_not(self):
         for name, seed in (("a.pgm", 3), ("b.pgm", 3), ("c.pgm", 4)):
             self.draw(name, "--seed", seed, "--width", 400, "--height", 300, "--defects", 2)
         a, b, c = (read_pgm(self.folder / n)[2] for n in ("a.pgm", "b.pgm", "c.pgm"))
@@ -35,7 +35,7 @@ class MakePanel(LabTest):
         self.assertEqual(len(rows), 6)
         self.assertEqual(rows, [{k: str(v) for k, v in d.items()} for d in same])
 
-    def test_only_the_listed_boxes_differ_from_the_sound_panel_by_a_level_or_more(self):
+    def test_only_listed_boxes_differ_from_the_good_panel(self):
         sound = ["--width", 600, "--height", 400, "--noise", 0]
         self.draw("sound.pgm", "--defects", 0, *sound)
         boxes = json.loads(self.draw("bad.pgm", "--defects", 4, "--list", "--json", *sound)[0])

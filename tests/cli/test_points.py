@@ -10,7 +10,7 @@ class Points(LabTest):
         self.lab("run", *args, "--device", "cpu", "--verify", "--no-dumps", "--json", "r.jsonl", status=status)
         return self.records()
 
-    def test_first_points_are_one_for_each_variant_but_for_the_axes_that_are_given(self):
+    def test_points_first_gives_one_point_per_variant_and_given_value(self):
         of_all = self.verified("muladd_fma", "latency_global", "--axis", "footprint=4Ki,8Ki", "--points", "first")
         self.assertEqual([(r["family"], r["point"].get("footprint")) for r in of_all],
                          [("latency", 4096), ("latency", 8192), ("muladd", None)])
@@ -18,29 +18,29 @@ class Points(LabTest):
         _, err = self.lab("run", "muladd_fma", "--points", "frist", status=2)
         self.assert_one_sentence(err, "option '--points' is 'frist'; possible are all and first; did you mean first?")
 
-    def test_auto_follows_the_axis_that_it_names(self):
+    def test_auto_follows_the_axis_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")
         self.assertEqual(record["point"], {"m": 24, "n": 24, "k": 24, "pad": 0})
 
-    def test_a_variant_records_only_the_axes_that_it_has(self):
+    def test_variant_records_only_its_own_axes(self):
         records = self.verified("pad_flat", "pad_constant", "--axis", "images=1", "--axis", "channels=2", "--axis", "k=1,2")
         self.assertEqual([(r["variant"], r["point"].get("k")) for r in sorted(records, key=lambda r: r["variant"])],
                          [("constant", 1), ("constant", 2), ("flat", None)])
 
-    def test_a_combination_that_cannot_be_is_a_row_and_the_others_run(self):
+    def test_impossible_combination_is_a_row_and_the_others_run(self):
         records = self.verified("latency_global", "--axis", "line=4096", "--axis", "footprint=2Ki,8Ki")
         self.assertEqual([r["status"] for r in records], ["unsupported", "ok"])
         self.assertIn("smaller than one line of 4 KiB", records[0]["reason"])
 
-    def test_an_axis_that_the_variant_does_not_have_is_the_command_lines_fault(self):
+    def test_axis_missing_from_the_variant_is_a_usage_error(self):
         _, err = self.lab("run", "himeno_swap", "--axis", "lanes=4", "--device", "cpu", status=2)
         self.assert_one_sentence(err, "'himeno_swap' has no axis 'lanes'")
 
-    def test_two_variants_compared_need_not_share_an_axis(self):
+    def test_compared_variants_need_not_share_an_axis(self):
         out, _ = self.lab("isa", "gemm_tile8", "--vs", "gemm_naive", "--axis", "m=24", "--axis", "tile_k=16", "--device", "cpu")
         self.assertIn("gemm_naive", out)
 
-    def test_a_sweep_is_a_table_first_and_its_curve_below(self):
+    def test_sweep_is_a_table_followed_by_its_curve(self):
         """It was the curve alone: no device, status, rate or note, whatever --columns said."""
         out, _ = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Ki:256Ki:*4", "--no-dumps", "--max-time", "0.02", "--columns", "time,bandwidth")
         table, _, curve = out.partition("saxpy_w128: time over size")
@@ -49,7 +49,7 @@ class Points(LabTest):
         self.assertIn("5 cells: 5 ok", table)
         self.assertEqual(len([line for line in curve.splitlines() if "Ki" in line]), 5, out)
 
-    def test_tune_tries_what_is_different_and_possible_once(self):
+    def test_tune_tries_distinct_possible_points_once(self):
         out, _ = self.lab("tune", "pitch_wide", "--device", "cpu", "--axis", "width=64", "--axis", "height=8", "--axis",
                           "local=auto,64x1,32x4", "--axis", "items=auto,1,2,2Ki", "--axis", "pitch=2", "--max-time", "0.02", timeout=300)
         # The local size is no choice on a CPU, and "auto" is one of the numbers on a machine with few cores.

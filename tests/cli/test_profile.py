@@ -33,7 +33,7 @@ class Profile(LabTest):
     def beyond_peak(self, record):
         return [w for w in record["warnings"] if w.startswith("beyond-peak: ")]
 
-    def test_a_rate_beyond_the_peak_of_the_profile_is_named_with_its_date(self):
+    def test_rate_beyond_the_profile_peak_is_reported_with_its_date(self):
         self.profile([EXCEEDED])
         record, err = self.run_muladd()
         self.assertEqual(err, "")
@@ -42,7 +42,7 @@ class Profile(LabTest):
         self.assertEqual(len(self.beyond_peak(self.run_muladd("--isolate")[0])), 1)
         self.assertEqual(self.beyond_peak(self.run_muladd("--dumps", "elsewhere")[0]), [])
 
-    def test_a_profile_of_another_driver_and_a_damaged_one_are_named_and_ignored(self):
+    def test_foreign_or_damaged_profile_is_reported_and_ignored(self):
         path = self.profile([EXCEEDED], driver="0.1")
         record, err = self.run_muladd()
         self.assert_one_sentence(err, "profile.json'", "'0.1'", "it is ignored")
@@ -51,7 +51,7 @@ class Profile(LabTest):
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
     @against_noise
-    def test_a_profile_has_a_figure_or_a_reason_for_each_line_no_interval_wider_than_its_value_and_an_account_of_its_time(self):
+    def test_each_profile_line_has_a_figure_or_a_reason(self):
         start = time.monotonic()
         out, err = self.lab("profile", "--device", "cpu", "--quick", "--json", "--no-dumps", "--timings")
         outside = time.monotonic() - start
@@ -72,7 +72,7 @@ class Profile(LabTest):
         for line in profile["absent"]:
             self.assertGreater(len(line["reason"]), 10, line)
 
-    def test_each_device_says_what_is_read_of_its_clock_or_why_nothing_is(self):
+    def test_each_device_states_its_clock_source_or_a_reason(self):
         out, _ = self.lab("devices", "--json")
         for device in json.loads(out):
             self.assertRegex(device["clock"], r"^(none: |NVML: |sysfs )", device["name"])
@@ -94,7 +94,7 @@ class Profile(LabTest):
             if state == "cold":
                 self.assertEqual(record["time"]["per_sample"], 1)
 
-    def test_a_last_level_of_any_size_rotates_or_says_why_not(self):
+    def test_last_level_of_any_size_rotates_or_has_a_reason(self):
         for size, sets in ((512 << 10, 1), (64 << 20, 128), (16 << 30, None)):
             with self.subTest(last_level=size):
                 self.profile_of_last_level(size)
@@ -105,7 +105,7 @@ class Profile(LabTest):
                     self.assertEqual(record["status"], "unsupported")
                     self.assertIn(f"'rotate' needs {4 * size >> 21} sets of 2 MiB", page)
 
-    def test_of_copy_is_against_a_copy_of_the_cells_own_footprint_whatever_the_last_level(self):
+    def test_of_copy_refers_to_a_copy_of_the_cell_footprint(self):
         for last_level in (512 << 10, 1 << 30):
             with self.subTest(last_level=last_level):
                 self.profile_of_last_level(last_level)

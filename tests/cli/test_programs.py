@@ -35,19 +35,19 @@ class ProgramTest(KernelFileTest):
 
 
 class Programs(ProgramTest):
-    def test_a_driver_that_takes_no_spirv_makes_the_row_unsupported(self):
+    def test_driver_without_spirv_makes_the_row_unsupported(self):
         (record,), _ = self.run_program(self.program(spirv.scale()), "--no-dumps")
         self.assertEqual(record["status"], "unsupported")
         self.assertRegex(record["reason"], r"\APortable Computing Language, driver \S+, does not accept SPIR-V; Intel's drivers do\Z")
 
-    def test_a_binary_of_the_driver_is_run_as_the_text_that_it_was_made_of(self):
+    def test_driver_binary_runs_like_the_text_it_was_made_from(self):
         self.write(SCALE, "scale.cl")
         self.run_program("scale.cl", "--dumps", "d")
         shutil.copy(next(self.folder.glob("d/*/*/program.poclbin")), self.folder / "k.poclbin")
         records, _ = self.run_program("k.poclbin", "--no-dumps")
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "file gold.bin")])
 
-    def test_what_is_no_whole_program_of_this_driver_is_refused_in_one_sentence(self):
+    def test_incomplete_or_foreign_program_is_refused_in_one_sentence(self):
         self.write(SCALE, "scale.cl")
         self.run_program("scale.cl", "--dumps", "d")
         pocl = next(self.folder.glob("d/*/*/program.poclbin")).read_bytes()
@@ -74,7 +74,7 @@ class Programs(ProgramTest):
         self.assertEqual(record["status"], "build_failed")
         self.assertIn("the driver accepts only its own binaries", record["reason"])
 
-    def test_the_code_of_spirv_is_made_by_the_compiler_that_takes_it(self):
+    def test_spirv_code_is_made_by_a_compiler_that_accepts_it(self):
         if not shutil.which("ocloc"):
             self.skipTest("ocloc is not here")
         self.write("kernel void signs(global float4* y, int a, uint b, local short* t) { y[get_global_id(0)] = a + b + t[0]; }\n", "signs.cl")
@@ -96,7 +96,7 @@ class Programs(ProgramTest):
 class OnIntel(ProgramTest):
     """What needs a driver that takes SPIR-V; `tools/test --all` installs one."""
 
-    def test_a_spirv_module_is_run_and_proved_as_a_text_is(self):
+    def test_spirv_module_is_run_and_verified_like_a_text(self):
         records, _ = self.run_program(self.program(spirv.scale()), "--dumps", "d", intel=True)
         self.assertEqual([(r["id"], r["status"], r["checked_by"]) for r in records], [("k_spv_scale", "ok", "file gold.bin")])
         self.assertEqual(next(self.folder.glob("d/*/*/source.spv")).read_bytes(), spirv.scale())
@@ -107,7 +107,7 @@ class OnIntel(ProgramTest):
         records, _ = self.run_program("k.spv", "--vs", "k.cl:scale", intel=True)
         self.assertEqual([(r["variant"], r["status"]) for r in records if "variant" in r], [("k_spv_scale", "ok"), ("k_scale", "ok")])
 
-    def test_arguments_without_a_name_are_known_by_position(self):
+    def test_unnamed_arguments_are_identified_by_position(self):
         (self.folder / "k.cllab").write_text("arg arg1 = iota:256\narg arg2 = 0.5\nglobal 256\nexpect arg0 = gold.bin\n")
         records, _ = self.run_program(self.program(spirv.scale(named=False)), intel=True)
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "file gold.bin")])

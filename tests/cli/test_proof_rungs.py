@@ -58,13 +58,13 @@ class ReferenceCommand(KernelFileTest):
             open("asked", "a").write("x")
             """)
 
-    def test_a_right_kernel_is_proved_by_it_for_two_inputs_at_each_point(self):
+    def test_right_kernel_is_verified_for_two_inputs_at_each_point(self):
         records = self.check(add(""), "--reference-command", self.right(), "-a", "n=64,256")
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "reference command")] * 2)
         self.assertFalse(any(w.startswith("unproved") for r in records for w in r["warnings"]))
         self.assertEqual((self.folder / "asked").read_text(), "xxxx")
 
-    def test_what_is_wrong_at_the_border_or_for_the_second_input_alone_is_seen(self):
+    def test_error_at_the_border_or_for_the_second_input_is_detected(self):
         for wrong in (" + (i == 255)", " + (src[0] == {})"):
             with self.subTest(wrong=wrong):
                 if "src" in wrong:  # the first element of the second input
@@ -77,7 +77,7 @@ class ReferenceCommand(KernelFileTest):
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], r"^dst\[\d+\] is \d+, the reference command has \d+$")
 
-    def test_rounding_is_told_with_the_tolerance_that_takes_it(self):
+    def test_rounding_error_suggests_the_covering_tolerance(self):
         text = (PROOF / "scale.cl").read_text()
         command = self.reference("""
             kind, shape, values = load("src")
@@ -89,7 +89,7 @@ class ReferenceCommand(KernelFileTest):
         self.assertLess(float(tolerance.split("=")[1]), 1e-5)
         self.assert_checked_by("reference command", text, "--reference-command", command, "--tolerance", tolerance)
 
-    def test_a_command_that_misbehaves_is_one_sentence_and_no_proof(self):
+    def test_misbehaving_command_gives_one_sentence_and_no_proof(self):
         save = "save('dst', '<i4', (256,), [v + 5 for v in load('src')[2]])\n"
         cases = [("", "the reference command left no 'dst.npy' in $CLLAB_REFERENCE_DIR"),
                  ("print('no idea', file=sys.stderr)", "left no 'dst.npy' in $CLLAB_REFERENCE_DIR; it says: no idea"),
@@ -108,7 +108,7 @@ class ReferenceCommand(KernelFileTest):
                 self.assertNotIn("\n", record["reason"])
                 self.assertNotIn("checked_by", record)
 
-    def test_what_a_command_prints_leaves_behind_or_changes_of_the_inputs_does_not_matter(self):
+    def test_output_leftovers_and_input_changes_of_a_command_are_harmless(self):
         command = self.reference("""
             kind, shape, values = load("src")
             save("dst", kind, shape, [v + 5 for v in values])
@@ -119,7 +119,7 @@ class ReferenceCommand(KernelFileTest):
             """)
         self.assert_checked_by("reference command", add(""), "--reference-command", command)
 
-    def test_results_of_an_earlier_input_are_named_as_such(self):
+    def test_results_of_an_earlier_input_are_reported(self):
         command = self.reference("""
             kind, shape, values = load("src")
             if os.path.exists("stale"): values = eval(open("stale").read())
@@ -129,7 +129,7 @@ class ReferenceCommand(KernelFileTest):
         record, = self.check(add(""), "--reference-command", command, status=1)
         self.assertIn("the command left the same for two random inputs", record["reason"])
 
-    def test_a_buffer_that_goes_in_and_comes_out_is_written_anew(self):
+    def test_in_place_buffer_must_be_rewritten_by_the_command(self):
         text = "/*cllab\narg y = rand:int:64:0:9\nglobal 64\n*/\n__kernel void twice(__global int* y) { y[get_global_id(0)] *= 2; }\n"
         record, = self.check(text, "--reference-command", self.reference("load('y')"), status=1)
         self.assertIn("the reference command did not write 'y.npy'", record["reason"])
@@ -157,7 +157,7 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
             """)
         self.assert_checked_by("reference command", text, "--reference-command", command)
 
-    def test_it_stands_beside_vs_and_tune_and_never_in_a_file(self):
+    def test_reference_command_works_with_vs_and_tune_but_not_in_a_file(self):
         text = add("") + "__kernel void also(__global const int* src, __global int* dst, int more) { dst[get_global_id(0)] = more + src[get_global_id(0)]; }\n"
         self.write(text)
         self.lab("run", "t.cl:add", "--vs", "t.cl:also", "--device", "cpu", "--no-dumps", "--max-time", "0.2", "--json", "r.jsonl", "--reference-command", self.right())
@@ -173,7 +173,7 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
         self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:2:1: a file may not run programs", "--reference-command")
         self.assert_one_sentence(self.lab("run", "pitch_short8", "--device", "cpu", "--reference-command", "true", status=2)[1], "--reference-command")
 
-    def test_the_surest_proof_is_named_first(self):
+    def test_strongest_proof_is_named_first(self):
         text = add("").replace("global n", "global n\nreference add\nrelation sum of dst is n * 0 + 1")
         self.assert_checked_by("reference command", text.replace("\nrelation sum of dst is n * 0 + 1", ""), "--reference-command", self.right())
         both = add("").replace("global n", "global n\nreference slow") + "__kernel void slow(__global const int* src, __global int* dst, int more) { dst[get_global_id(0)] = more + src[get_global_id(0)]; }\n"
@@ -198,7 +198,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
 """
     LINE = "/*cllab\naxis n = 256\narg x = rand:n\narg y = out:n\nglobal n\n{}\n*/\nkernel void k(global const float* x, global float* y) {{ const int i = get_global_id(0); y[i] = {}; }}\n"
 
-    def test_whole_numbers_of_structs_are_exact_whatever_their_floats_may_be_off(self):
+    def test_integers_of_structs_are_exact_despite_float_tolerances(self):
         for wrong in ("p[i].id += i == 200;", "p[i].at ^= 1;"):
             for tolerance in ("relative=1e-2", "absolute=2"):
                 record, = [r for r in self.check(self.PAIR.format(tolerance, wrong), status=1) if r["variant"] == "fast"]
@@ -206,7 +206,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
                 self.assertIn("p[200].id" if "id" in wrong else "p[0].at", record["reason"])
         self.assertEqual([r["status"] for r in self.check(self.PAIR.format("relative=1e-3", "p[i].f *= 1.00001f;"))], ["ok", "ok"])
 
-    def test_a_relation_takes_no_nan_and_zeros_prove_nothing_by_it(self):
+    def test_relation_rejects_nan_and_zeros_prove_nothing(self):
         for relation in ("linear in x", "same under permute x", "sum of y preserved from x"):
             for value in ("x[i] * NAN", "x[i] + INFINITY", "i == 77 ? NAN : 0"):
                 record, = self.check(self.LINE.format("relation " + relation, value), status=1)
@@ -217,7 +217,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         self.assertTrue(any(w.startswith("unproved") and "results that are all 0" in w for w in record["warnings"]), record["warnings"])
         self.assert_checked_by("relation linear in x", self.LINE.format("relation linear in x", "2 * x[i]"))
 
-    def test_verify_takes_two_inputs_and_equal_code_is_no_agreement_there(self):
+    def test_verify_uses_two_inputs_and_equal_code_is_no_agreement(self):
         text = self.LINE.format("same k, other", "x[i]") + "kernel void other(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = VALUE; }\n"
         records = self.check(text.replace("VALUE", "x[i]"), "--verify")
         self.assertEqual([r["checked_by"] for r in records], ["only itself"] * 2)
@@ -229,7 +229,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         once = f"kernel void once(global const float* x, global float* y) {{ const int i = get_global_id(0); y[i] = fabs(x[0] - {first}f) < 1e-5f ? x[i] : 7; }}\n"
         self.assertEqual({r["variant"]: r["status"] for r in self.check(reference + once, "--verify", status=1)}, {"k": "ok", "once": "wrong_result"})
 
-    def test_a_kernel_is_no_reference_of_itself_nor_is_one_of_the_same_code(self):
+    def test_kernel_or_equal_code_is_no_reference_of_itself(self):
         self.assert_checked_by("only itself", self.LINE.format("reference k", "x[i]"))
         twin = "kernel void twin(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = x[i]; }\n"
         circle = self.LINE.format("kernel k\nreference twin\nkernel twin\nreference k", "x[i]") + twin
@@ -242,10 +242,10 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         (self.folder / "other.cl").write_text(self.LINE.format("", "x[i] + 0"))
         self.assert_checked_by("reference other_k", line)
 
-    def test_a_permutation_of_inputs_that_the_results_do_not_depend_on_proves_nothing(self):
+    def test_permutation_of_unused_inputs_proves_nothing(self):
         self.assert_checked_by("only itself", self.LINE.format("relation same under permute x", "7"))
 
-    def test_outputs_that_no_line_is_about_are_named(self):
+    def test_unverified_outputs_are_named(self):
         (self.folder / "gold.raw").write_bytes(bytes(256))
         text = "/*cllab\narg y = out:64\narg z = out:64\nglobal 64\nexpect y = gold.raw\n{}\n*/\nkernel void k(global float* y, global float* z) {{ const int i = get_global_id(0); y[i] = 0; z[i] = i; }}\n"
         record, = self.check(text.format(""))
@@ -253,7 +253,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         self.assertTrue(any(w.startswith("unproved: z is unverified") for w in record["warnings"]))
         self.assert_checked_by("file gold.raw, relation sum of z is 64 * 63 / 2", text.format("relation sum of z is 64 * 63 / 2"))
 
-    def test_kernels_in_place_that_are_their_own_inverse_are_right(self):
+    def test_self_inverse_kernels_in_place_are_right(self):
         for kind, body in (("float", "d[i] = -d[i];"), ("float", "d[i] = 1 - d[i];"), ("uint", "d[i] = ~d[i];"),
                            ("float", "if (i < 2048) { const float a = d[i]; d[i] = d[4095 - i]; d[4095 - i] = a; }")):
             for verify in ((), ("--verify",)):
@@ -270,24 +270,24 @@ class AnotherDevice(KernelFileTest):
     def devices(self, kernel, *args, **more):
         return self.check((PROOF / "devices.cl").read_text(), "--arg", f"dst=out:{'float' if kernel in ('fused', 'turn') else 'uint'}:n", "--build-options", f"-D{kernel.upper()}", *args, pattern=f"t.cl:{kernel}", **more)
 
-    def test_a_kernel_that_leaves_the_same_there_agrees(self):
+    def test_kernel_with_equal_results_on_both_devices_agrees(self):
         for option in (["--check"], ["--check", "device=oclgrind"]):
             record, = self.devices("good", *option)
             self.assertEqual((record["status"], record["point"]["n"]), ("ok", 16384))
             self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=16384")
             self.assertFalse(any(w.startswith(("unproved", "elsewhere")) for w in record["warnings"]))
 
-    def test_what_takes_the_simulator_too_long_is_compared_at_a_smaller_size(self):
+    def test_too_long_simulation_is_compared_at_a_smaller_size(self):
         record, = self.devices("good", "--check", "-a", "n=8388608", "--timeout", "5")
         self.assertEqual((record["status"], record["point"]["n"], record["checked_by"]), ("ok", 8388608, "agrees with Oclgrind at n=1024"), record)
 
-    def test_a_difference_names_both_devices_the_element_and_both_values(self):
+    def test_difference_states_both_devices_the_element_and_both_values(self):
         record, = self.devices("border", "--check", "-a", "n=2048", status=1)
         self.assertEqual(record["status"], "wrong_result")
         self.assertRegex(record["reason"], r"^'[^']+' and 'Oclgrind' give different results at n=2048: dst\[2047\] is \d+, on 'Oclgrind' 7777; "
                                            r"only a reference can tell which of the two is right$")
 
-    def test_what_differs_for_the_second_input_alone_is_seen(self):
+    def test_difference_for_the_second_input_only_is_detected(self):
         (self.folder / "look.py").write_text(ARRAYS + "kind, shape, values = load('src'); open('seen', 'a').write(f'{values[0]} '); save('dst', kind, shape, values)")
         text = (PROOF / "devices.cl").read_text()
         same = ("--arg", "dst=out:uint:n", "--seed", "7", "-a", "n=64")
@@ -299,14 +299,14 @@ class AnotherDevice(KernelFileTest):
         record, = self.check(text, *same, "--build-options", "-DSECOND=256", "--check", pattern="t.cl:second")
         self.assertTrue(record["checked_by"].startswith("agrees with Oclgrind"), record)
 
-    def test_a_reference_says_that_the_other_device_is_wrong(self):
+    def test_reference_shows_that_the_other_device_is_wrong(self):
         text = (PROOF / "devices.cl").read_text().replace("global n", "global n\nreference good")
         records = self.check(text, "--build-options", "-DBORDER", "--check", "-a", "n=1024", pattern="t.cl:border")
         border = next(r for r in records if r["variant"] == "border")
         self.assertEqual((border["status"], border["checked_by"]), ("ok", "reference good"))
         self.assertTrue(any(w.startswith("elsewhere: ") and "give different results" in w for w in border["warnings"]), border["warnings"])
 
-    def test_a_crash_or_a_hang_there_leaves_only_itself_and_says_so(self):
+    def test_crash_or_hang_on_the_other_device_leaves_it_unverified(self):
         for kernel, says, seconds in (("crash", "the simulator cannot create kernel 'crash', which may call a function that it lacks", 60), ("hang", "not checked by Oclgrind at n=64: while it ran, no progress for 6.00 s", 6)):
             with self.subTest(kernel=kernel):
                 record, = self.devices(kernel, "--check", "-a", "n=64", "--timeout", seconds)
@@ -314,7 +314,7 @@ class AnotherDevice(KernelFileTest):
                 said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
                 self.assertIn(says, said)
 
-    def test_where_oclgrind_cannot_look_for_values_that_nobody_wrote_it_compares_without(self):
+    def test_oclgrind_without_uninitialised_checks_still_compares(self):
         record, = self.devices("turn", "--check", "-a", "n=256", "--tolerance", "relative=1e-5")
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "agrees with Oclgrind at n=256"), record)
         self.assertFalse(any(w.startswith("elsewhere") for w in record["warnings"]), record)
@@ -322,13 +322,13 @@ class AnotherDevice(KernelFileTest):
                           "--tolerance", "relative=1e-5")
         self.assertRegex(out, r"t_turn in Oclgrind at n=256: no race, no access outside \(uninitialised values: Oclgrind cannot look for them here\); the results are those of '")
 
-    def test_what_oclgrind_cannot_do_is_its_limit_and_no_wrong_result(self):
+    def test_limits_of_oclgrind_are_no_wrong_result(self):
         record, = self.devices("fence", "--check", "-a", "n=64")
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "only itself"), record)
         said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
         self.assertIn("not checked by Oclgrind at n=64: it cannot do what the kernel does, in its words 'Unsupported instruction: fence'", said)
 
-    def test_texels_that_are_read_as_floats_differ_as_much_as_opencl_lets_them(self):
+    def test_float_texels_may_differ_as_much_as_opencl_allows(self):
         text = """/*cllab
 axis n = 64
 arg src = rand:{format}:n,16
@@ -352,7 +352,7 @@ __kernel void k(__read_only image2d_t src, __global float4* dst) {{
         record, = self.check(text.format(format="rgba8", here="1", there="1.000001f"), "--check", status=1)
         self.assertIn("give different results", record["reason"])
 
-    def test_devices_may_be_apart_by_what_the_language_allows_a_function(self):
+    def test_functions_may_differ_as_much_as_the_language_allows(self):
         text = """/*cllab
 axis n = 2048
 arg src = rand:n:-3:3
@@ -375,21 +375,21 @@ __kernel void k(__global const float* src, __global float* dst) {{
             record, = self.check(text.format(what=what, there=there), "--check", status=1)
             self.assertIn("give different results", record["reason"])
 
-    def test_a_fused_multiply_add_gets_the_tolerance_that_takes_it(self):
+    def test_fused_multiply_add_gets_the_covering_tolerance(self):
         record, = self.devices("fused", "--check", status=1)
         self.assertRegex(record["reason"], r"which 'tolerance relative=\S+' takes")
         tolerance = record["reason"].split("'tolerance ")[1].split("'")[0]
         record, = self.devices("fused", "--check", "--tolerance", tolerance)
         self.assertRegex(record["checked_by"], AGREES)
 
-    def test_races_and_values_that_nobody_wrote_are_told_beside_the_agreement(self):
+    def test_races_and_unset_values_are_reported_with_the_agreement(self):
         for kernel, says in (("race", "race"), ("unset", "ninitialized")):
             with self.subTest(kernel=kernel):
                 record, = self.devices(kernel, "--check", "-a", "n=64", status=None)
                 told = [w for w in record["warnings"] if w.startswith("elsewhere: ")] + [record.get("reason", "")]
                 self.assertTrue(any(says in w for w in told), record)
 
-    def test_a_size_that_is_too_small_accuses_nobody(self):
+    def test_too_small_size_blames_no_kernel(self):
         text = """/*cllab
 axis n = 4096
 axis bins = 256
@@ -402,14 +402,14 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
         record, = self.check(text, "--check")
         self.assertRegex(record["checked_by"], AGREES[:-1] + " bins=256$")
 
-    def test_a_device_that_is_no_simulator_gets_the_whole_of_each_point(self):
+    def test_real_device_checks_the_whole_of_each_point(self):
         self.write((PROOF / "devices.cl").read_text())
         self.lab("run", "t.cl:good", "--device", "0:0", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--check", "device=0:1", "-a", "n=64,8192",
                  env=self.environment(POCL_DEVICES="pthread basic"))
         for record in self.records():
             self.assertRegex(record["checked_by"], rf"^agrees with .+ at n={record['point']['n']}$")
 
-    def test_an_option_that_names_no_other_device_is_refused(self):
+    def test_option_without_another_device_is_refused(self):
         self.write((PROOF / "devices.cl").read_text())
         for option, says in ((["--check", "device=cpu"], "the checked device itself"), (["--check", "device=nosuch"], "nosuch"),
                              (["--check=valgrind"], "oclgrind"), (["--check", "device=cpu", "--watch"], "--watch")):
@@ -417,7 +417,7 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
                 self.assertIn(says, self.lab("run", "t.cl:good", "--device", "cpu", "--no-dumps", *option, status=None)[1])
         self.assertIn("kernel files", self.lab("run", "pitch_short8", "--device", "cpu", "--no-dumps", "--check", status=2)[1])
 
-    def test_check_oclgrind_tells_results_too(self):
+    def test_check_oclgrind_reports_results(self):
         self.write((PROOF / "devices.cl").read_text())
         out, _ = self.lab("run", "t.cl:good", "--device", "cpu", "--check", "oclgrind")
         self.assertRegex(out, r"t_good in Oclgrind at n=16384: no race, no uninitialised value, no access outside; the results are those of '[^']+'")
@@ -429,7 +429,7 @@ class Relations(KernelFileTest):
     def kernels(self, name, *args, **more):
         return {r["variant"]: r for r in self.check((PROOF / name).read_text(), *args, **more)}
 
-    def test_right_kernels_hold_their_relations(self):
+    def test_right_kernels_satisfy_their_relations(self):
         for name, kernel, proof in (("histogram.cl", "counts", "relation same under permute data, relation sum of bins is n"),
                                     ("filter.cl", "blur", "relation linear in src"),
                                     ("transpose.cl", "turned", "relation linear in src, relation sum of dst preserved from src")):
@@ -437,7 +437,7 @@ class Relations(KernelFileTest):
                 record = self.kernels(name)[kernel]
                 self.assertEqual((record["status"], record["checked_by"]), ("ok", proof))
 
-    def test_wrong_kernels_break_them(self):
+    def test_wrong_kernels_violate_their_relations(self):
         for name, option, kernel, reason in (
                 ("histogram.cl", "LOSES_ONE", "loses_one", r"the relation 'sum of bins is n' does not hold: the sum of bins is 4095, it must be 4096"),
                 ("filter.cl", "NOT_LINEAR", "clipped", r"the relation 'linear in src' does not hold: of k\(2a \+ b\) dst\[\d+\] is \S+, 2 k\(a\) \+ k\(b\) has"),
@@ -448,7 +448,7 @@ class Relations(KernelFileTest):
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], reason)
 
-    def test_an_fft_is_linear_and_its_inverse_undoes_it(self):
+    def test_fft_is_linear_and_its_inverse_restores_the_input(self):
         text = (PROOF / "fft.cl").read_text()
         record, = self.check(text, pattern="t.cl:fft")
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation linear in x"), record["reason"])
@@ -460,7 +460,7 @@ class Relations(KernelFileTest):
                 record, = self.check(text.replace(right, wrong), pattern=pattern, status=1)
                 self.assertRegex(record["reason"], reason)
 
-    def test_a_sum_in_another_order_is_told_with_its_tolerance(self):
+    def test_sum_in_another_order_is_reported_with_its_tolerance(self):
         text = """/*cllab
 axis n = 4096
 arg src = rand:n
@@ -477,11 +477,11 @@ __kernel void total(__global const float* src, __global float* sum, int n) { flo
         record, = self.check(text.replace("s += src[i]", "s += src[i] * (i < 9)"), "--tolerance", "relative=1e-5", status=1)
         self.assertEqual(record["status"], "wrong_result")
 
-    def test_a_kernel_that_leaves_a_part_unwritten_is_linear_all_the_same(self):
+    def test_partly_unwritten_output_may_still_be_linear(self):
         text = (PROOF / "filter.cl").read_text().replace("dst[i] =", "if (i > 0 && i < n - 1) dst[i] =")
         self.assertEqual(self.check(text)[0]["checked_by"], "relation linear in src")
 
-    def test_a_sort_in_place_is_the_same_under_a_permutation(self):
+    def test_sort_in_place_is_permutation_invariant(self):
         text = """/*cllab
 arg x = rand:int:64:0:999
 global 1
@@ -495,7 +495,7 @@ __kernel void sort(__global int* x) {
         record, = self.check(text.replace("x[j - 1] > x[j]", "x[j - 1] > x[j] && j > 3"), status=1)
         self.assertIn("the relation 'same under permute x' does not hold", record["reason"])
 
-    def test_a_relation_that_cannot_be_is_refused_with_its_place(self):
+    def test_impossible_relation_is_refused_with_its_place(self):
         for line, says in (("relation", "'relation' is empty"), ("relation odd in src", "'relation' is one of"), ("relation linear in", "'relation' is one of"),
                            ("relation linear in n", "names 'n', which is no buffer"), ("relation sum of src preserved from dst", "names 'dst', which is no buffer"),
                            ("relation sum of src is 3", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation sum of dst is 3 +", "expected"),
@@ -505,7 +505,7 @@ __kernel void sort(__global int* x) {
                 self.write((PROOF / "filter.cl").read_text().replace("relation linear in src", line))
                 self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1], "t.cl:7:", says)
 
-    def test_rows_in_any_order_need_arrays_of_one_length_and_all_or_none_expected(self):
+    def test_unordered_rows_need_equal_lengths_and_complete_expectations(self):
         text = (PROOF / "appended.cl").read_text().replace("reference backwards", "expect key = key.npy").replace("rand:n:0:1000", "iota:n")
         (self.folder / "key.npy").write_bytes(npy("<i4", "(4096,)", bytes(4 * 4096)))
         for old, new, says in (("points / 2", "points / 3", "arrays in one order must have one length; those of 'points' have 2730 elements, and 'points' has 8192 in 3"),
@@ -516,11 +516,11 @@ __kernel void sort(__global int* x) {
                 self.write(changed)
                 self.assertIn(says, self.lab("run", "t.cl:forwards", "--device", "cpu", "--no-dumps", status=2)[1])
 
-    def test_an_axis_that_only_a_relation_names_is_one(self):
+    def test_axis_used_only_in_a_relation_is_accepted(self):
         text = (PROOF / "filter.cl").read_text().replace("relation linear in src", "relation sum of dst is total")
         self.assertIn("it must be 1000000000000", self.check(text, "-a", "total=1000000000000", status=1)[0]["reason"])
 
-    def test_results_in_any_order_are_compared_row_by_row(self):
+    def test_unordered_results_are_compared_row_by_row(self):
         text = (PROOF / "appended.cl").read_text()
         self.assertEqual(self.kernels("appended.cl")["forwards"]["checked_by"], "reference backwards")
         record = self.check(text, "--check", pattern="t.cl:forwards")[0]
@@ -531,7 +531,7 @@ __kernel void sort(__global int* x) {
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], rf"^{reason}\[\d+\] is \S+, the reference 'backwards' has")
 
-    def test_without_that_line_an_order_is_a_result(self):
+    def test_order_matters_without_the_any_order_line(self):
         text = (PROOF / "appended.cl").read_text().replace("relation any order of key, value\n", "")
         record = next(r for r in self.check(text, status=1) if r["variant"] == "forwards")
         self.assertIn("key[0] is 0, the reference 'backwards' has 4095", record["reason"])
@@ -565,7 +565,7 @@ __kernel void append(__global const float* src, __global float* dst, __global in
         record, = self.check(text.replace("i = get_global_size(0) - 1 - i;", "i += i == 3;"), "--check", "--relation", "any order of dst", status=1)
         self.assertIn("give different results", record["reason"])
 
-    def test_relations_stand_on_the_command_line_too(self):
+    def test_relations_are_accepted_on_the_command_line(self):
         text = (PROOF / "filter.cl").read_text().replace("relation linear in src\n", "")
         self.assertEqual(self.check(text)[0]["checked_by"], "only itself")
         self.assertEqual(self.check(text, "--relation", "linear in src")[0]["checked_by"], "relation linear in src")

@@ -41,7 +41,7 @@ class Python(LabTest):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("3 passed", done.stdout)
 
-    def test_a_kernel_is_right_only_when_it_leaves_what_numpy_says(self):
+    def test_kernel_is_right_only_if_it_matches_numpy(self):
         cell = self.run_saxpy(expect={"y": numpy.float32(0.5) * self.x})
         self.assertTrue(cell.ok, cell.reason)
         self.assertTrue(cell.interval[0] <= cell.seconds <= cell.interval[1])
@@ -55,14 +55,14 @@ class Python(LabTest):
         with self.assertRaisesRegex(AssertionError, r"saxpy: wrong_result: y\[511\]"):
             cllab.Cells([cell]).require_ok()
 
-    def test_numbers_arrive_as_they_are(self):
+    def test_numbers_are_passed_exactly(self):
         text = "kernel void k(global double* y, double a, ulong b, int c, float4 d) { y[0] = a; y[1] = b >> 1; y[2] = c; y[3] = d.w; }"
         a, b = 0.1 + 0.2, 2**62 + 2
         cell = cllab.run(text, args={"y": "out:4", "a": a, "b": b, "c": numpy.int32(-7), "d": (1, 2, 3, 0.25)}, global_size=1, local_size=(1,),
                          expect={"y": numpy.array([a, 2**61 + 1, -7, 0.25])}, device="cpu", verify=True)
         self.assertTrue(cell.ok, cell.reason)
 
-    def test_arrays_of_any_layout_are_read_in_the_order_of_c(self):
+    def test_arrays_of_any_layout_are_read_in_c_order(self):
         text = "kernel void k(global const int* x, global int* y) { size_t i = get_global_id(0); y[i] = x[i]; }"
         x = numpy.arange(24, dtype=numpy.int32).reshape(4, 6)
         for view in (x.T, x[::2, ::-1], numpy.asfortranarray(x)):
@@ -86,11 +86,11 @@ class Python(LabTest):
         cell = cllab.Cell({"time": {"median": 0.5, "n": 3}, "samples": [0.5, 0.4, 0.6]})
         self.assertEqual((cell.seconds, cell.interval), (0.5, None))
 
-    def test_what_is_left_out_is_guessed(self):
+    def test_omitted_arguments_are_guessed(self):
         cell = cllab.run(SAXPY, kernel="saxpy", args={"a": 3.0}, expect=None, device="cpu", verify=True)
         self.assertTrue(cell.ok, cell.reason)
 
-    def test_what_cllab_refuses_is_raised_in_its_own_words(self):
+    def test_refusals_of_cllab_are_raised_with_its_words(self):
         for message, more in ((r"no device|matches", {"device": "nosuch"}), (r"'nosuch'", {"args": {"x": self.x, "y": "out:512", "a": 1, "nosuch": 1}}),
                               (r"float64|double", {"args": {"x": self.x.astype(float), "y": "out:512", "a": 1}})):
             with self.assertRaisesRegex(cllab.CllabError, message) as caught:
@@ -148,7 +148,7 @@ class Exports(LabTest):
     def name_of(self, cell):
         return f"{cell['id']}/width:{cell['point']['width']}/left:-1/weights:linear"
 
-    def test_t4_follows_its_schema_and_has_kernel_tuners_keys(self):
+    def test_t4_follows_its_schema_and_has_kernel_tuner_keys(self):
         whole = json.loads(self.export("t4"), parse_constant=not_json)
         if jsonschema:
             # As in Kernel Tuner 1.5.0, kernel_tuner/schema/T4/1.0.0/results-schema.json.
@@ -169,7 +169,7 @@ class Exports(LabTest):
         self.assertAlmostEqual(time["value"], cell["time"]["median"] * 1e3)
         self.assertEqual((bandwidth["name"], bandwidth["unit"]), ("bandwidth", "B/s"))
 
-    def test_google_benchmark_has_each_sample_as_a_repetition_and_their_aggregates(self):
+    def test_google_benchmark_has_samples_as_repetitions_and_aggregates(self):
         whole = json.loads(self.export("google-benchmark"), parse_constant=not_json)
         self.assertEqual(whole["context"]["num_cpus"], self.cells[0]["host"]["threads"])
         entries = whole["benchmarks"]
@@ -196,7 +196,7 @@ class Exports(LabTest):
         self.assertEqual([(e.get("error_occurred", False), e.get("skipped", False)) for e in entries if e["run_name"].startswith("muladd")],
                          5 * [(True, False)] + [(False, True)])
 
-    def test_records_of_several_devices_are_told_apart(self):
+    def test_records_of_several_devices_are_separated(self):
         made.write(self.folder / "r.jsonl", [self.cells[0], self.cells[0] | {"device": made.GPU}])
         devices = [r["configuration"]["device"] for r in json.loads(self.export("t4"))["results"]]
         self.assertEqual(len(set(devices)), 2, devices)
@@ -204,7 +204,7 @@ class Exports(LabTest):
         names = {e["run_name"] for e in json.loads(self.export("google-benchmark"))["benchmarks"]}
         self.assertEqual(len(names), 2, names)
 
-    def test_what_is_no_record_is_named_and_left_out(self):
+    def test_invalid_record_is_reported_and_skipped(self):
         text = (self.folder / "r.jsonl").read_text()
         (self.folder / "mixed.jsonl").write_text(text + '{"record":"comparison"}\n{"schema":9}\n' + text[:50] + "\n" + text)
         self.assertEqual(self.export("t4", "mixed.jsonl"), self.export("t4"))
@@ -235,7 +235,7 @@ class Exports(LabTest):
         for service in ("github-action-benchmark", "bencher"):
             self.assertNotRegex(self.export(service), r'_?(value|time)":\s*[\d.]{15}', "a time with digits that nobody measured")
 
-    def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
+    def test_untimed_cells_are_omitted_and_cache_states_separated(self):
         cold = made.Maker(2).record("pitch", "wide", 9e-3, point=self.cells[0]["point"], device=made.CPU, run=self.cells[0]["run"] | {"id": f"{7:032x}"})
         cold["time"]["cache"] = "cold"
         made.write(self.folder / "r.jsonl", [self.cells[0], cold])

@@ -28,7 +28,7 @@ class Timings(LabTest):
         return outside, wall, {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
 
     @against_noise
-    def test_the_phases_add_up_to_the_time_of_the_command_and_little_is_other(self):
+    def test_phases_add_up_to_the_command_time_with_little_other(self):
         for how in [], ["--isolate"]:
             outside, wall, phases = self.timed(*how)
             self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))
@@ -39,7 +39,7 @@ class Timings(LabTest):
                 self.assertGreater(phases.get(name, 0), 0, f"{name} of {how}")
 
     @unittest.skipUnless(pathlib.Path("/proc/self/schedstat").exists(), "the system does not count what a thread ran")
-    def test_a_record_of_a_cpu_says_how_many_cores_its_threads_had(self):
+    def test_cpu_record_states_how_many_cores_its_threads_had(self):
         self.lab("run", "fma_peak", "--device", "cpu", "--points", "first", "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
         record = self.records()[0]
         self.assertGreater(record["time"]["cores"], 0.1)
@@ -47,7 +47,7 @@ class Timings(LabTest):
         self.assertLess(record["time"]["cores"], 1.1 * os.cpu_count() + 1)
         self.assertGreaterEqual(record["time"]["waited"], 0)
 
-    def test_each_comparison_has_a_copy_of_its_own(self):
+    def test_each_comparison_has_its_own_copy(self):
         self.lab("run", "saxpy_w32", "--device", "cpu", "--axis", "size=1Mi", "--axis", "local=1,2,4", "--max-time", "0.02", "--no-dumps",
                  "--json", "r.jsonl")
         copies = [(r["run"]["order"]["comparison"], r["yardstick"]["bytes"], r["yardstick"]["bandwidth"]) for r in self.records()]
@@ -55,7 +55,7 @@ class Timings(LabTest):
         self.assertEqual(len({rate for _, _, rate in copies}), 3, copies)
 
     @against_noise
-    def test_each_record_keeps_its_own_phases_and_the_rounds_of_its_samples(self):
+    def test_each_record_has_its_own_phases_and_sample_rounds(self):
         _, _, phases = self.timed()
         records = self.records()
         self.assertEqual(len(records), 4)
@@ -70,7 +70,7 @@ class Timings(LabTest):
         self.assertGreater(warm[-1], 2 * warm[0])
 
     @against_noise
-    def test_tune_why_and_regress_have_an_account_of_their_time_too(self):
+    def test_tune_why_and_regress_also_account_for_their_time(self):
         small = ["--device", "cpu", "--axis", "size=64Ki"]
         self.lab("run", "saxpy_w32", *small, "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--baseline", "base")
         device = self.lab("run", "saxpy_w32", *small, "--no-yardstick", "--verify", "--json", "-")[0]
@@ -87,7 +87,7 @@ class Timings(LabTest):
                 self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))
                 self.assertGreater(phases.get(phase, 0), 0)
 
-    def test_without_it_nothing_is_said(self):
+    def test_without_timings_nothing_is_printed(self):
         _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps")
         self.assertEqual(err, "")
 
@@ -96,7 +96,7 @@ class Timings(LabTest):
 class Energy(LabTest):
     RUN = ("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
 
-    def test_is_measured_or_a_sentence_says_what_is_missing_and_only_when_asked_for(self):
+    def test_energy_is_measured_on_request_or_has_a_reason(self):
         for asked in ((), ("--energy",), ("--columns", "time,energy")):
             out = words(self.lab(*self.RUN, *asked, "--force")[0])
             (record,) = self.records()
@@ -110,7 +110,7 @@ class Energy(LabTest):
                     self.assertIn("through NVML", missing[0])
                     self.assertIn("the energy is not known", out)
 
-    def test_is_a_column_of_the_table_the_page_and_csv(self):
+    def test_energy_is_a_column_of_the_table_the_page_and_csv(self):
         record = made.Maker().record("pitch", "wide", 1e-3)
         record["energy"] = {"joules": 0.35, "low": 0.343, "high": 0.357, "idle": 0.105, "watts": 350,
                             "windows": 6, "updates": 5, "source": "NVML"}
@@ -161,7 +161,7 @@ class ForPrograms(LabTest):
         self.assert_broken_is_refused(out)
         return out
 
-    def test_list_describe_and_devices(self):
+    def test_list_describe_and_devices_have_figures(self):
         self.assertEqual({o["record"] for o in self.objects("list", "pitch_*")}, {"variant"})
         self.told("variant", "list", "saxpy_w32")
         self.told("family", "describe", "pitch_short8")
@@ -172,7 +172,7 @@ class ForPrograms(LabTest):
         self.lab("list", "--json", "./new")
         self.assertTrue((self.folder / "new").exists())
 
-    def test_isa(self):
+    def test_isa_has_figures_and_refusals(self):
         figures = self.told("code", "isa", "muladd_fma", "--device", "cpu")["figures"]
         self.assertEqual(figures["registers"].keys(), {"refused", "reason", "enough"})
         self.assertGreater(figures["code"]["value"], 0)
@@ -183,14 +183,14 @@ class ForPrograms(LabTest):
         self.assertEqual([o["refused"] for o in missing], ["missing"])
 
     @unittest.skipUnless(lab.OCLGRIND_LIBRARY and os.path.exists(counting.PLUGIN), "this build has no plugin that counts")
-    def test_count(self):
+    def test_count_has_figures(self):
         (self.folder / "k.cl").write_text("kernel void k(global float* x) { x[get_global_id(0)] *= 3; }\n")
         figures = self.told("counts", "count", "k.cl", "--global", "64", "--local", "64", "--arg", "x=zero:64")["figures"]
         self.assertEqual(figures["flop"], {"value": 1, "unit": "per work-item", "from": "1 of 1 groups, simulated"})
         (self.folder / "k.cl").write_text("kernel void k(global float* x) { for (volatile int i = 0; i < 1000000000; ++i) x[get_global_id(0)] *= 3; }\n")
         self.told("counts", "count", "k.cl", "--global", "64", "--local", "64", "--arg", "x=zero:64", "--count-budget", "0.3", refused=["timed_out"], status=1)
 
-    def test_why_and_tune(self):
+    def test_why_and_tune_have_figures(self):
         self.profile(test_why.FAST)
         # Beside other work a time may not be known well enough.
         line = self.told("why", "why", "muladd_fma", *self.SMALL, refused=["not explained", "unsteady"])
@@ -202,7 +202,7 @@ class ForPrograms(LabTest):
             self.assertEqual(line["figures"][bound["name"]]["unit"], "s")
         self.assertRegex(self.told("tune", "tune", "saxpy_w32", "--device", "cpu", "--axis", "size=4096", "--axis", "local=32,64", "--max-time", "0.05")["command"], "^cllab run saxpy_w32 ")
 
-    def test_regress(self):
+    def test_regress_has_figures(self):
         self.lab("run", "muladd_fma", "muladd_mad", *self.SMALL, "--no-dumps", "--no-yardstick", "--baseline", "base")
         cells = self.objects("regress", "base", "--max-time", "1")
         self.assertEqual([c.get("change") for c in cells], ["same code", "same code", None])
@@ -222,7 +222,7 @@ class Schema(LabTest):
         with self.assertRaises(AssertionError):
             self.assert_record(record)
 
-    def test_cells_comparisons_and_regressions_follow_it(self):
+    def test_cells_comparisons_and_regressions_follow_the_schema(self):
         small = ["--device", "cpu", "--axis", "items=1024", "--no-dumps", "--no-yardstick", "--max-time", "0.5"]
         self.lab("run", "muladd_fma", "--vs", "muladd_mad", *small, "--json", "r.jsonl", "--baseline", "base")
         self.lab("run", "muladd_fma", *small, "--json", "r.jsonl", "--append", "--label", "again")
@@ -233,7 +233,7 @@ class Schema(LabTest):
         points = [line["point"] for name in ("r", "regress") for line in self.records(f"{name}.jsonl") if "point" in line]
         self.assertEqual({repr(point["items"]) for point in points}, {"1024"})
 
-    def test_what_says_something_else_is_refused(self):
+    def test_invalid_records_are_refused(self):
         good = made.Maker().record("muladd", "fma", 1e-3, point={"items": 64}, phases={"build": 0.1})
         self.assert_record(good)
         for path, value in ((["schema"], 1), (["record"], "noise"), (["status"], "fine"), (["reason"], "none"), (["point", "items"], "64"),
@@ -252,7 +252,7 @@ class Schema(LabTest):
 
 
 class Table(LabTest):
-    def test_what_is_unsupported_at_many_points_for_one_reason_is_a_line_with_their_number(self):
+    def test_repeated_unsupported_points_share_one_line(self):
         maker = made.Maker()
         records = [maker.record("pitch", "wide", 1e-3, point={"width": 64 << k}) for k in range(2)]
         for variant, reason in (("image", "the device has no images"), ("roi", "{} MiB is too large")):
@@ -292,7 +292,7 @@ class Exports(LabTest):
         out, _ = self.lab("report", "r.jsonl", *more, f"--{option}", "-")
         return out
 
-    def test_long_has_a_row_a_sample_and_a_column_an_axis(self):
+    def test_long_has_a_row_per_sample_and_a_column_per_axis(self):
         # A text that a spreadsheet would compute is quoted, a number with a sign is not.
         made.write(self.folder / "r.jsonl", [self.cells[0] | {"run": self.cells[0]["run"] | {"label": "=1+1, \"two\""}}, *self.cells[1:], *self.failed])
         rows = list(csv.DictReader(self.export("long").splitlines()))
@@ -317,7 +317,7 @@ class Exports(LabTest):
     def test_a_page_names_the_program_that_made_it(self):
         self.assertIn(f"Made by {self.lab('--version')[0].strip()} on ", self.export("html"))
 
-    def test_an_export_keeps_to_the_rules_for_outputs(self):
+    def test_export_follows_the_rules_for_outputs(self):
         (self.folder / "there").write_text("mine")
         for more in ([], ["--append"]):
             out, err = self.lab("report", "r.jsonl", "--long", "there", *more, status=2)

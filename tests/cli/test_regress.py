@@ -66,7 +66,7 @@ class Regress(BaselineTest):
         _, err = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--baseline", "base", status=2)
         self.assert_one_sentence(err, "records.jsonl", "--baseline", "exists and is kept")
 
-    def test_nothing_changed_or_only_a_comment_is_same_code_and_status_0(self):
+    def test_no_change_or_only_a_comment_is_same_code_and_status_0(self):
         self.baseline()
         cells, _, out, _ = self.regress()
         self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
@@ -83,7 +83,7 @@ class Regress(BaselineTest):
             change(record)
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
-    def test_equal_text_and_other_machine_code_is_a_verdict_of_its_own(self):
+    def test_equal_text_with_other_machine_code_has_its_own_verdict(self):
         """As after a change of the driver: it was `same code` and status 0, whatever the times were."""
         self.baseline()
 
@@ -118,7 +118,7 @@ class Regress(BaselineTest):
         cells, _, out, _ = self.regress("--allow-new-compiler", status=0)
         self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
 
-    def test_another_driver_and_code_that_nobody_can_compare_is_no_pass(self):
+    def test_other_driver_with_incomparable_code_is_no_pass(self):
         self.baseline()
 
         def unknown(record):
@@ -130,7 +130,7 @@ class Regress(BaselineTest):
         self.assertEqual({c["change"] for c in cells.values()}, {"other code"}, out)
         self.assertIn("machine code that cannot be compared", words(out))
 
-    def test_a_cell_that_is_far_slower_is_slower_by_however_few_arrangements(self):
+    def test_far_slower_cell_is_slower_with_few_replicates(self):
         """443 ns against 0.38 s was undecided with status 0: the slower, the fewer arrangements fit."""
         text = "/*cllab\naxis n = 64\narg y = out:n\narg loops = %s\nglobal n\n*/\nkernel void k(global uint* y, int loops) {\n    uint v = get_global_id(0);\n" \
                "    for (int i = 0; i < loops * %d; ++i) v = v * 1664525u + 1013904223u;\n    y[get_global_id(0)] = v;\n}\n"
@@ -141,7 +141,7 @@ class Regress(BaselineTest):
         self.assertRegex(out, r"k_k +slower")
 
     @against_noise
-    def test_the_one_slower_kernel_is_named_and_the_status_is_4(self):
+    def test_only_slower_kernel_is_reported_and_the_status_is_4(self):
         self.baseline()
         self.pitch.write_text(SLOWED % self.text)
         cells, whole, out, _ = self.regress("--junit", "j.xml", "--markdown", "s.md", status=4)
@@ -159,7 +159,7 @@ class Regress(BaselineTest):
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("3", "1", "0"))
         self.assertIn("pitch_loop", suite.find("testcase[failure]").get("name"))
 
-    def test_wrong_new_and_vanished_cells_are_named(self):
+    def test_wrong_new_and_vanished_cells_are_reported(self):
         self.baseline()
         path = self.folder / "base" / "records.jsonl"
         lines = path.read_text().splitlines()
@@ -174,7 +174,7 @@ class Regress(BaselineTest):
         cells, _, _, _ = self.regress("pitch_vload8")  # leaves the others out of it
         self.assertEqual(list(cells), ["pitch_vload8"])
 
-    def test_a_text_that_is_not_what_was_built_or_is_gone_is_refused(self):
+    def test_changed_or_missing_baseline_text_is_refused(self):
         self.baseline()
         text, = (self.folder / "base" / "text").iterdir()
         content = text.read_text()
@@ -190,7 +190,7 @@ class Regress(BaselineTest):
         _, err = self.lab("regress", "base", status=2)
         self.assert_one_sentence(err, "the baseline 'base' is damaged", "records.jsonl:4")
 
-    def test_no_file_of_the_baseline_is_written_even_with_force(self):
+    def test_baseline_files_are_never_outputs_even_with_force(self):
         self.baseline()
         before = {p: p.read_bytes() for p in (self.folder / "base").rglob("*") if p.is_file()}
         (self.folder / "link").symlink_to("base/records.jsonl")
@@ -221,7 +221,7 @@ class Regress(BaselineTest):
         self.assertTrue(whole["recorded"])
         self.assertIn("weaker claim", words(out))
 
-    def test_a_change_in_any_kernel_of_an_operation_is_another_code(self):
+    def test_change_in_any_kernel_of_an_operation_changes_its_code(self):
         def code_of(kernel):
             self.lab("run", kernel, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--json", "c.jsonl", "--force",
                      *(["--axis", "size=64Ki"] if kernel.startswith("reduce") else ["--axis", "images=1"]))
@@ -239,7 +239,7 @@ class Regress(BaselineTest):
         # No kernel of this one has the variant's name.
         self.assertRegex(code_of("batchnorm_channel_three"), "^[0-9a-f]{64}$")
 
-    def test_what_is_no_baseline_is_refused_in_one_sentence(self):
+    def test_invalid_baseline_is_refused_in_one_sentence(self):
         _, err = self.lab("regress", "nothing", status=2)
         self.assert_one_sentence(err, "'nothing' is not a baseline", "--baseline DIR")
         _, err = self.lab("regress", "x", "--threshold", "-3", status=2)
@@ -283,7 +283,7 @@ class KernelFile(BaselineTest):
         lines = self.records("cells.jsonl")
         return {line["id"]: line for line in lines if "id" in line}, out + err
 
-    def test_the_baseline_holds_what_the_file_includes_and_sees_a_change_in_it(self):
+    def test_baseline_holds_included_files_and_detects_their_changes(self):
         text, = (self.folder / "base" / "text").iterdir()
         self.assertIn("#define TRIPS 100", text.read_text())
         cells, out = self.regress(status=0)
@@ -294,7 +294,7 @@ class KernelFile(BaselineTest):
         cells, out = self.regress(status=4)
         self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_scale": "slower", "k_copy": "same code"}, out)
 
-    def test_a_header_alone_is_a_change_of_the_text(self):
+    def test_changed_header_alone_changes_the_text(self):
         self.write("trips.h", "#define TRIPS 200\n")
         cells, out = self.regress("k.cl:scale", status=4)
         self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_scale": "other results"}, out)
@@ -303,7 +303,7 @@ class KernelFile(BaselineTest):
         cells, out = self.regress("link/k.cl:copy", status=0)
         self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_copy": "same code"}, out)
 
-    def test_a_constant_that_changes_leaves_other_results_unless_they_may_change(self):
+    def test_changed_constant_gives_other_results_unless_allowed(self):
         self.write("k.cl", TABLE.replace("0.25f", "0.75f"))
         cells, out = self.regress("k.cl", status=4)
         self.assertEqual(cells["k_scale"]["change"], "other results", out)
@@ -320,13 +320,13 @@ class KernelFile(BaselineTest):
                 self.assertEqual(cells["k_scale"]["change"], "incomparable", out)
                 self.assertIn("arguments, sizes, groups, data or tolerance", cells["k_scale"]["reason"])
 
-    def test_a_file_that_does_not_build_any_more_is_newly_failing(self):
+    def test_file_that_no_longer_builds_is_newly_failing(self):
         self.write("trips.h", "#error no trips\n")
         cells, out = self.regress(status=1)
         self.assertEqual({c["change"] for c in cells.values()}, {"newly failing"}, out)
         self.assertIn("no trips", out)
 
-    def test_a_header_that_only_the_driver_finds_is_named_and_its_change_is_not_the_same_code(self):
+    def test_header_found_only_by_the_driver_is_named_and_incomparable(self):
         self.write("k.cl", "#define HEADER <trips.h>\n#include HEADER\n" + TABLE.partition("\n")[2])
         _, err = self.lab("run", "k.cl", "-I", ".", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")
         self.assertIn("the baseline does not hold HEADER", err)

@@ -60,7 +60,7 @@ class Terminal(LabTest):
                 self.assertLessEqual(len(line), width)
                 self.assertGreater(len(f"{line} {after.split()[0]}"), width - 1, line)
 
-    def test_a_strict_run_ends_with_status_5_where_nothing_is_certain_and_says_of_what(self):
+    def test_strict_run_without_certainty_ends_with_5_and_a_reason(self):
         text = "".join(f"kernel void {name}(global float* x) {{ x[get_global_id(0)] *= 2; }}\n" for name in "ab")
         (self.folder / "k.cl").write_text(f"/*cllab\narg x = rand:65536\nglobal 65536\nlocal 64\nsame a, b\n*/\n{text}")
         run = ("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.05")
@@ -69,14 +69,14 @@ class Terminal(LabTest):
         self.assertIn("No variant is clearly the fastest", words(out))
         self.assertRegex(words(err), r"--strict: k_[ab] is disturbed|--strict: k has no fastest variant")
 
-    def test_rows_that_are_not_ranked_stand_by_time_on_request(self):
+    def test_sort_orders_unranked_rows_by_time(self):
         maker = made.Maker()
         made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds, samples=3) for name, seconds in (("b", 2e-3), ("c", 3e-3), ("a", 1e-3))])
         for options, order in (((), "bca"), (("--sort",), "abc")):
             out = self.lab("report", "r.jsonl", *options)[0]
             self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), order)
 
-    def test_where_rows_are_ranked_the_others_stand_by_time_too_and_those_without_a_time_last(self):
+    def test_unranked_rows_are_sorted_by_time_with_untimed_ones_last(self):
         maker = made.Maker()
         records = [maker.record("pitch", name, seconds, samples=n) for name, seconds, n in (("e", 5e-3, 3), ("c", 3e-3, 20), ("a", 1e-3, 3), ("f", 6e-3, 3), ("b", 2e-3, 20))]
         records.insert(1, maker.record("pitch", "wrong", 1, status="wrong_result", reason="dst differs at 17") | {"metrics": {}, "samples": []})
@@ -85,13 +85,13 @@ class Terminal(LabTest):
         out = self.lab("report", "r.jsonl")[0]
         self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), "abcefw")
 
-    def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
+    def test_mistyped_column_is_refused_before_anything_runs(self):
         for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
             err = self.lab(*command, "--columns", "targt", status=2)[1]
             self.assert_one_sentence(err, "no table has a column 'targt' (--columns)")
         self.assertIn("did you mean target?", self.lab("isa", "pitch_wide", "--columns", "targt", status=2)[1])
 
-    def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
+    def test_table_fits_80_columns_in_a_pipe_and_lists_omissions(self):
         long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"
         (self.folder / "own.cl").write_text("/*cllab\naxis number_of_elements = 256, 512\narg x = rand:number_of_elements\narg y = out:number_of_elements\n"
                                             "global number_of_elements\n*/\n" + "".join(
@@ -108,7 +108,7 @@ class Terminal(LabTest):
                 self.assertRegex(out, r"time \[\w+\]|per step \[\w+\]")
         self.assertIn(long, out.replace("\n  ", ""))
 
-    def test_columns_are_shown_on_request_however_wide(self):
+    def test_requested_columns_are_shown_at_any_width(self):
         run = ["run", "muladd", "--axis", "items=64,128", "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--json", "r.jsonl", "--no-dumps"]
         shown = lambda *args: next(line for line in self.lab(*args)[0].splitlines() if line.startswith("  kernel")).split()
         self.assertEqual(shown(*run, "--columns", "inner-loop,offset,spills")[:4], ["kernel", "items", "offset", "status"])

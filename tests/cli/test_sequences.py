@@ -37,20 +37,20 @@ class Proof(KernelFileTest):
         records = self.check(sequence("counting_sort.cl", *changes), *args, status=status)
         return next(r for r in records if r["variant"] == "sort")
 
-    def test_kernels_that_follow_each_other_are_one_operation_that_a_reference_proves(self):
+    def test_consecutive_kernels_are_one_operation_with_a_reference(self):
         record = self.sort()
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference slow_sort"))
         self.assertEqual(record["work"]["launches"], 3)
         self.assertTrue(any(w.startswith("fresh-data: cllab restores counts before each timed operation") for w in record["warnings"]), record["warnings"])
 
-    def test_another_order_and_a_reset_that_is_missing_are_wrong_results(self):
+    def test_wrong_order_and_missing_reset_are_wrong_results(self):
         for change in (("= count, scan, scatter", "= scan, count, scatter"), ("reset counts\n", "")):
             with self.subTest(change=change):
                 record = self.sort(change, status=1)
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], r"^(counts|sorted)\[\d+\] is \d+, the reference 'slow_sort' has \d+$")
 
-    def test_buffers_that_change_places_hold_what_a_loop_of_the_host_leaves(self):
+    def test_swapped_buffers_end_as_in_a_host_loop(self):
         for sweeps, wanted in ((4, 4), (5, 5), (5, 4)):
             with self.subTest(sweeps=sweeps, wanted=wanted):
                 first, front, back = jacobi(16, wanted)
@@ -66,32 +66,32 @@ class Proof(KernelFileTest):
                 self.assertIn(record["checked_by"], ("file front.bin", "file back.bin"))
                 self.assertEqual(record["work"]["launches"], sweeps)
 
-    def test_a_kernel_in_two_uses_adds_up_everything(self):
+    def test_kernel_used_twice_reduces_everything(self):
         record, = self.check(sequence("reduce_twice.cl"))
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation sum of total preserved from src, only itself (partial)"))
         record, = self.check(sequence("reduce_twice.cl", ("arg src = partial\n", "")), status=1)
         self.assertIn("the relation 'sum of total preserved from src' does not hold", record["reason"])
 
-    def test_the_second_use_may_write_elsewhere_than_to_what_its_parameter_is_called(self):
+    def test_second_use_may_write_to_another_buffer(self):
         changes = ("kernel first = reduce\narg dst = partial\n", "kernel first = reduce\n"), ("arg dst = total", "arg partial = total")
         record, = self.check(sequence("reduce_twice.cl", *changes, ("__global int* dst", "__global int* partial"), ("dst[get_group_id(0)]", "partial[get_group_id(0)]")))
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation sum of total preserved from src, only itself (partial)"))
 
-    def test_a_relation_that_launches_again_launches_the_whole_sequence(self):
+    def test_repeating_relation_launches_the_whole_sequence(self):
         linear = ("relation sum of total preserved from src", "relation linear in src")
         record, = self.check(sequence("reduce_twice.cl", linear), "--tolerance", "absolute=0")
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation linear in src"))
         record, = self.check(sequence("reduce_twice.cl", linear, ("dst[get_group_id(0)] = part[0]", "dst[get_group_id(0)] = part[0] + 1")), status=1)
         self.assertIn("the relation 'linear in src' does not hold", record["reason"])
 
-    def test_values_and_sizes_follow_from_the_number_of_the_repetition(self):
+    def test_values_and_sizes_follow_the_repetition_number(self):
         for change, status in ((("rep\n", "rep\n"), "ok"), (("1 << rep", "1 + rep"), "wrong_result"), (("repeat log2n", "repeat log2n - 1"), "wrong_result")):
             with self.subTest(change=change):
                 records = self.check(sequence("prefix_sums.cl", change), "-a", "log2n=7", status=status != "ok")
                 record = next(r for r in records if r["variant"] == "sums")
                 self.assertEqual(record["status"], status, record["reason"])
 
-    def test_what_is_reset_before_each_repetition_holds_what_one_leaves(self):
+    def test_buffer_reset_before_each_repetition_holds_one_result(self):
         text = """/*cllab
 arg keys = iota:1024
 arg bins = zero:16
@@ -111,24 +111,24 @@ __kernel void count(__global const int* keys, __global int* bins) {{ atomic_inc(
         record, = self.check(text.format("reset each bins\n"), status=1)
         self.assertEqual(record["reason"], "bins[0] is 64, expected 192")
 
-    def test_an_axis_that_only_lines_of_a_sequence_name_is_one(self):
+    def test_axis_used_only_in_sequence_lines_is_accepted(self):
         text = sequence("prefix_sums.cl", ("repeat log2n\n", "repeat times\n"))
         self.assertEqual({r["status"] for r in self.check(text, "-a", "times=10")}, {"ok"})
 
 
 class AsAVariant(KernelFileTest):
-    def test_kernels_of_a_sequence_run_alone_only_where_they_are_named(self):
+    def test_kernels_of_a_sequence_run_alone_only_if_named(self):
         self.assertEqual({r["variant"] for r in self.check(sequence("counting_sort.cl"))}, {"sort", "slow_sort"})
         self.lab("run", "t.cl:count", "--verify", "--no-dumps", "--device", "cpu", "--json", "count.jsonl")
         self.assertEqual([r["variant"] for r in self.records("count.jsonl")], ["count"])
 
-    def test_the_time_of_each_kernel_is_told(self):
+    def test_time_of_each_kernel_is_reported(self):
         record, = self.check(sequence("reduce_twice.cl"), "--steps")
         parts = {name: m["value"] for name, m in record["metrics"].items() if name.startswith("step_")}
         self.assertLessEqual({"step_first", "step_last", "step_whole"}, set(parts), record["metrics"].keys())
         self.assertGreater(min(parts["step_first"], parts["step_last"]), 0)
 
-    def test_its_code_is_that_of_all_its_kernels(self):
+    def test_code_of_a_sequence_covers_all_its_kernels(self):
         def fingerprint(*changes):
             record, = self.check(sequence("reduce_twice.cl", ("sequence sum = first, last", "kernel none = other\narg dst = total\nglobal 1\nlocal 1\nsequence sum = first, last, none"),
                                           ("__kernel void reduce", "__kernel void other(__global int* dst) { if (dst[0] < 0) dst[0] = 1; }\n__kernel void reduce"), *changes))
@@ -137,7 +137,7 @@ class AsAVariant(KernelFileTest):
         self.assertEqual(before, fingerprint())
         self.assertNotEqual(before, fingerprint(("dst[0] = 1;", "dst[0] = 2;")))
 
-    def test_it_is_compared_with_a_kernel(self):
+    def test_sequence_is_compared_with_a_kernel(self):
         self.write(sequence("counting_sort.cl"))
         _, err = self.lab("run", "t.cl:sort", "--vs", "slow_sort", "--device", "cpu", "--no-dumps", "--max-time", "0.1", "--json", "r.jsonl")
         self.assertEqual({r["variant"]: r["status"] for r in self.records() if "variant" in r}, {"sort": "ok", "slow_sort": "ok"}, err)
@@ -152,14 +152,14 @@ class AsAVariant(KernelFileTest):
         self.assertNotIn("slow_sort", out)
 
     @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
-    def test_what_its_kernels_execute_is_counted_one_by_one(self):
+    def test_each_kernel_of_a_sequence_is_counted(self):
         self.write(sequence("counting_sort.cl"))
         out, _ = self.lab("count", "t.cl:sort", "-a", "n=256")
         for kernel in ("count", "scan", "scatter"):
             self.assertRegex(out, rf"\b{kernel}\b")
 
     @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
-    def test_what_oclgrind_finds_in_its_kernels_is_found_in_it(self):
+    def test_oclgrind_findings_in_its_kernels_count_for_the_sequence(self):
         self.write("""/*cllab
 axis n = 64
 arg x = rand:int:n:0:9
@@ -180,7 +180,7 @@ class Refusals(KernelFileTest):
         _, err = self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)
         self.assertEqual(err.strip(), f"cllab: {sentence}")
 
-    def test_what_a_sequence_cannot_be_is_said_in_one_sentence(self):
+    def test_invalid_sequence_is_refused_in_one_sentence(self):
         self.refused("t.cl:18:24: sequence 'sort' lists 'skan', which is no kernel of 't.cl'; there are count, scan, scatter, slow_sort",
                      ("= count, scan, scatter", "= count, skan, scatter"))
         self.refused("t.cl:19:7: 'reset' names 'bins', which is no buffer of sequence 'sort'; there are keys, counts, sorted", ("reset counts", "reset bins"))

@@ -53,13 +53,13 @@ class Setup(LabTest):
         self.assertEqual((done.returncode, done.stdout), (2, "first\none\ntwo words\n"), done.stderr)
         self.assertEqual(self.log(), "")
 
-    def test_a_program_found_since_is_looked_for_again_after_an_installation(self):
+    def test_tree_is_configured_again_after_an_installation(self):
         self.run_cllab()
         self.assertNotIn("configuring", self.run_cllab().stderr)
         (self.state / "missing").write_text("libamd-comgr-dev\n")
         self.assertIn("configuring", self.run_cllab().stderr)
 
-    def test_the_first_command_installs_what_makes_code_of_amds_gpus_and_each_package_is_in_one_list(self):
+    def test_first_command_installs_amd_code_tools_and_lists_are_disjoint(self):
         names = ("packages", "test_packages", "all_packages", "package_packages")
         script = ". tools/setup.sh; " + "".join(f'echo "${{{name}[*]}}";' for name in names)
         lines = subprocess.run(["bash", "-c", script], cwd=self.tree, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -69,14 +69,14 @@ class Setup(LabTest):
         self.assertLessEqual({"clang-15", "clang-19"}, set(tested))
         self.assertLessEqual({"mesa-opencl-icd", "python3-pip", "libclang-rt-16-dev"}, set(everything))
 
-    def test_a_second_run_says_nothing_and_a_changed_source_is_rebuilt(self):
+    def test_second_run_is_silent_and_changed_source_is_rebuilt(self):
         self.run_cllab()
         again = self.run_cllab()
         self.assertEqual((again.returncode, again.stdout, again.stderr), (0, "first\n", ""))
         self.write_program("second")
         self.assertEqual(self.run_cllab().stdout, "second\n")
 
-    def test_a_tree_that_was_moved_is_configured_afresh(self):
+    def test_moved_tree_is_configured_again(self):
         self.run_cllab()
         moved = self.folder / "moved"
         self.tree.rename(moved)
@@ -85,7 +85,7 @@ class Setup(LabTest):
         done = self.run_cllab()
         self.assertEqual((done.returncode, done.stdout), (0, "moved\n"), done.stderr)
 
-    def test_only_what_is_missing_is_installed_and_nothing_is_removed(self):
+    def test_only_missing_packages_are_installed_and_none_removed(self):
         (self.state / "missing").write_text("libfmt-dev\nninja-build\n")
         done = self.run_cllab()
         self.assertEqual(done.stdout, "first\n")
@@ -103,7 +103,7 @@ class Setup(LabTest):
         self.run_cllab()
         self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive apt-get", self.log())
 
-    def test_a_package_that_cannot_be_had_is_named_in_one_sentence(self):
+    def test_unavailable_package_is_reported_in_one_sentence(self):
         (self.state / "missing").write_text("libfmt-dev\n")
         (self.state / "broken").write_text("")
         for unknown, sentence in ((False, "cllab: apt-get could not install libfmt-dev (its message is above)"),
@@ -114,7 +114,7 @@ class Setup(LabTest):
             self.assertEqual((done.returncode, done.stdout), (3, ""))
             self.assertEqual(done.stderr.splitlines()[-1], sentence)
 
-    def test_where_sudo_refuses_no_package_is_called_unknown(self):
+    def test_refused_sudo_does_not_call_packages_unknown(self):
         (self.state / "missing").write_text("libfmt-dev\n")
         (self.state / "uid").write_text("1000\n")
         (self.folder / "bin" / "sudo").write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
@@ -134,7 +134,7 @@ class Setup(LabTest):
 
 
 class OnGpu(LabTest):
-    def test_an_archive_that_is_not_there_or_is_none_is_one_sentence(self):
+    def test_missing_or_invalid_archive_gives_one_sentence(self):
         shutil.copytree(SOURCE / "tools", self.folder / "tools")
         (self.folder / "text.tar.gz").write_text("not an archive\n")
         subprocess.run(["tar", "-czf", "other.tar.gz", "text.tar.gz"], cwd=self.folder, check=True)
@@ -176,7 +176,7 @@ for name, files in {"intel_opencl_rt": ["libintelocl.so", "libintelocl.so-gdb.py
         return subprocess.run([sys.executable, "-B", SOURCE / "tools" / "intel-cpu-runtime", *args], env=env, capture_output=True,
                               text=True, timeout=60)
 
-    def test_the_libraries_lie_in_one_folder_and_the_one_line_uses_them(self):
+    def test_libraries_are_in_one_folder_used_by_the_printed_line(self):
         done = self.install(self.target)
         self.assertEqual((done.returncode, done.stdout),
                          (0, f"OCL_ICD_VENDORS='{self.target}/vendors' tools/cllab devices\n"), done.stderr)
@@ -185,11 +185,11 @@ for name, files in {"intel_opencl_rt": ["libintelocl.so", "libintelocl.so-gdb.py
         self.assertEqual((self.target / "vendors" / "intel-cpu.icd").read_text(), f"{self.target}/lib/libintelocl.so\n")
         self.assertEqual(sorted(p.name for p in self.target.iterdir()), ["lib", "vendors"])
 
-    def test_what_is_downloaded_is_pinned_by_its_sum(self):
+    def test_download_is_pinned_by_its_hash(self):
         self.install(self.target)
         self.assertIn("--require-hashes", (self.folder / "log").read_text())
 
-    def test_a_second_time_downloads_nothing_and_a_moved_folder_is_installed_afresh(self):
+    def test_second_install_downloads_nothing_and_moved_folder_reinstalls(self):
         first = self.install(self.target)
         self.assertEqual(self.install(self.target).stdout, first.stdout)
         self.assertEqual(len((self.folder / "log").read_text().splitlines()), 1)
@@ -204,12 +204,12 @@ for name, files in {"intel_opencl_rt": ["libintelocl.so", "libintelocl.so-gdb.py
         self.assertRegex(done.stderr.splitlines()[-1], r"\Aintel-cpu-runtime: pip could not download")
         self.assertEqual(list(self.target.glob("vendors/*")), [])
 
-    def test_without_pip_the_package_that_has_it_is_named(self):
+    def test_package_of_a_missing_pip_is_named(self):
         done = subprocess.run([sys.executable, "-S", "-B", SOURCE / "tools" / "intel-cpu-runtime", self.target], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (3, "", "intel-cpu-runtime: Python's pip is not here; on Debian: apt-get install python3-pip\n"))
 
-    def test_a_folder_that_cannot_be_written_and_an_unknown_option_are_said(self):
+    def test_unwritable_folder_and_unknown_option_are_reported(self):
         (self.folder / "file").write_text("")
         done = self.install(self.folder / "file" / "below")
         self.assertEqual(done.returncode, 3)

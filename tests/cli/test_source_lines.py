@@ -40,7 +40,7 @@ class SourceLines(LabTest):
     def kernel(self, text=KERNEL):
         (self.folder / "k.cl").write_text(text)
 
-    def test_each_instruction_stands_below_the_line_that_it_was_compiled_from(self):
+    def test_each_instruction_is_below_its_source_line(self):
         self.kernel()
         found = instructions(self.lab("isa", "k.cl", "--device", "cpu", "--source")[0])
         for mnemonic, words, no_words in (("v?div", "the division", "multiply"), ("v?r?sqrt", "the root", "multiply"), ("vfn?m(add|sub)", "the multiply-add", "root")):
@@ -70,7 +70,7 @@ class SourceLines(LabTest):
                 self.assertGreater(len(named), 20)
                 self.assertGreater(2 * len(named), len(instructions(lined)))
 
-    def test_a_page_leaves_lines_in_the_dump_which_a_report_shows_and_a_run_without_a_page_takes_away(self):
+    def test_page_adds_lines_to_the_dump_and_a_plain_run_removes_them(self):
         self.kernel()
         run = ["run", "k.cl", "--device", "cpu", "--max-time", "0.05", "--no-yardstick", "--json", "r.jsonl", "--force"]
         self.lab(*run)
@@ -103,7 +103,7 @@ class SourceLines(LabTest):
         self.assertIn("no source lines of k: " + sentence, lab.words(err))
         self.assertNotIn("<span data-l=", (self.folder / "page.html").read_text())
 
-    def test_what_does_not_build_with_lines_was_measured_all_the_same(self):
+    def test_failed_build_with_lines_does_not_affect_the_measurement(self):
         self.kernel(KERNEL + "#ifdef LAB_LINES\n#error no lines\n#endif\n")
         out, err = self.lab("run", "k.cl", "--device", "cpu", "--max-time", "0.05", "--no-yardstick", "--html", "page.html")
         self.assertRegex(out, r"(?m)^ *k_k +ok ")

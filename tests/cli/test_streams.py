@@ -23,7 +23,7 @@ class Streams(FilesTest):
                               env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=60)
 
-    def test_output_that_cannot_be_written_is_status_3_with_a_sentence(self):
+    def test_unwritable_output_is_status_3_with_a_sentence(self):
         for redirection, reason in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
             for args in self.commands():
                 with self.subTest(args=args, redirection=redirection):
@@ -33,7 +33,7 @@ class Streams(FilesTest):
                     if args != ["list"]:  # what is longer than a buffer fails before its end
                         self.assertIn(reason, done.stderr)
 
-    def test_no_file_gets_the_place_of_a_closed_stream(self):
+    def test_no_file_takes_the_descriptor_of_a_closed_stream(self):
         for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-", ">&- 2>&-", "2>&-"):
             done = self.through_shell(closed, *RUN, "--json", "r.jsonl", "--csv", "r.csv", "--force")
             self.assertEqual(done.returncode, 3 if ">&-" in closed.replace("2>&-", "") else 0, closed)
@@ -55,7 +55,7 @@ class Streams(FilesTest):
 
 
 class Arguments(FilesTest):
-    def test_an_empty_argument_is_refused_whatever_it_belongs_to(self):
+    def test_empty_argument_is_refused_everywhere(self):
         for command in ("run", "dump", "isa", "tune", "profile", "report", "describe", "list", "devices"):
             text = self.lab(command, "--help", "all")[0]
             for option in re.findall(r"--[a-z-]+(?= [A-Z])", text):
@@ -72,7 +72,7 @@ class Arguments(FilesTest):
         self.put("--json", record())
         self.assertIn("muladd_fma", self.lab("report", "--", "--json")[0])
 
-    def test_what_has_one_value_is_given_once(self):
+    def test_single_valued_option_is_given_once(self):
         for args, part in ((["--seed", "1", "--seed", "1"], "--seed"), (["--json", "a", "--json", "b"], "--json"), (["--verify"], "--verify"),
                            (["--timeout", "9", "--timeout", "8"], "--timeout"), (["--dumps", "a", "--dumps", "b"], "--dumps"),
                            (["--axis", "items=65"], "'items' twice"), (["--input", "a=x", "--input", "a=y"], "'a' twice")):
@@ -97,7 +97,7 @@ NO_THREADS = "int pthread_create(void* t, const void* a, void* (*f)(void*), void
 class Trouble(FilesTest):
     """What the system refuses is said in a sentence with its status."""
 
-    def test_a_folder_or_an_endless_device_in_the_place_of_a_file(self):
+    def test_folder_or_endless_device_instead_of_a_file_is_refused(self):
         cl = self.kernels()
         (cl / "muladd.cl").unlink()
         (cl / "muladd.cl").mkdir()
@@ -118,7 +118,7 @@ class Trouble(FilesTest):
         _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--max-time", "0.02", "--no-yardstick")
         self.assert_one_sentence(err, "profile.json", "it is ignored")
 
-    def test_a_path_cannot_write_into_the_kernels_text(self):
+    def test_path_cannot_inject_kernel_text(self):
         for name in ("a\\x", 'quote" 1', "line\n#error from the path\n", "tab\t??/"):
             folder = self.folder / name
             shutil.copytree(self.kernels(), folder)
@@ -126,7 +126,7 @@ class Trouble(FilesTest):
             out, _ = self.lab(*RUN, "--cl-dir", folder)
             self.assertIn("muladd_fma  ok", out)
 
-    def test_no_threads_and_no_memory_are_status_3(self):
+    def test_missing_threads_and_memory_are_status_3(self):
         (self.folder / "none.c").write_text(NO_THREADS)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "none.so", "none.c"], cwd=self.folder, check=True)
         env = self.environment(LD_PRELOAD=str(self.folder / "none.so"), ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0")
@@ -134,7 +134,7 @@ class Trouble(FilesTest):
         self.assertEqual(out, "")
         self.assertRegex(err, r"(\A|\n)cllab: [^\n]*(thread|driver)[^\n]*\n\Z")
 
-    def test_on_gpu_does_not_pack_its_results_over_its_archive(self):
+    def test_on_gpu_does_not_overwrite_its_archive(self):
         self.put("notes.txt", "no archive\n")
         same = subprocess.run([SOURCE / "tools" / "on-gpu", "notes.txt", "--out", "./notes.txt"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(same.returncode, 2)

@@ -28,7 +28,7 @@ class BuildOptions(LabTest):
                  "--json", "r.jsonl", "--force", *more, status=status)
         return {r["point"]["options"]: r for r in self.records()}
 
-    def test_the_time_and_the_largest_error_of_each_build_option_stand_in_one_table(self):
+    def test_each_build_option_has_time_and_largest_error_in_one_table(self):
         records = self.run_options("pitch_float", ",-cl-fast-relaxed-math,-cl-mad-enable,-cl-opt-disable", "--tolerance", "absolute=1",
                                    "--axis", "width=300", "--axis", "height=30")
         self.assertEqual(list(records), ["none", "-cl-fast-relaxed-math", "-cl-mad-enable", "-cl-opt-disable"])
@@ -40,7 +40,7 @@ class BuildOptions(LabTest):
                 self.assertEqual(options in record["build"]["options"], options != "none")
         self.assertEqual(records["none"]["metrics"]["error_absolute"]["value"], 0)
 
-    def test_without_a_tolerance_the_options_that_change_a_result_are_wrong(self):
+    def test_options_that_change_a_result_are_wrong_without_a_tolerance(self):
         (self.folder / "shift.cl").write_text(OFF)
         options = ",-DOFF=0.25f,-DOFF=-3.0f"
         records = self.run_options("shift.cl", options, status=1)
@@ -54,7 +54,7 @@ class BuildOptions(LabTest):
         self.assertEqual(metrics["error_ulp"]["value"], 2.0 ** 21)
         self.assertEqual(records["none"]["metrics"]["error_absolute"]["value"], 0)
 
-    def test_what_is_no_build_option_or_no_tolerance_is_refused(self):
+    def test_invalid_build_option_or_tolerance_is_refused(self):
         for more, part in ((["--axis", "options=O3"], "axis 'options' cannot be 'O3'"),
                            (["--tolerance", "about=1"], "'tolerance' takes absolute=X, relative=X or ulp=X")):
             out, err = self.lab("run", "muladd_mad", "--device", "cpu", *more, status=2)
@@ -76,24 +76,24 @@ class OptionsAsSides(LabTest):
         self.assertIn("pitch_float against pitch_float -cl-opt-disable: ", out)
         self.assertRegex(out, r"\n +pitch_float +pitch_float -cl-opt-disable *\n")  # above the two codes
 
-    def test_a_kernel_file_takes_them_too(self):
+    def test_kernel_file_accepts_build_options_as_sides(self):
         (self.folder / "twice.cl").write_text("/*cllab\narg a = rand:4096\narg b = out:4096\nglobal 4096\n*/\n"
                                               "kernel void twice(global const float* a, global float* b) { b[get_global_id(0)] = 2 * a[get_global_id(0)]; }\n")
         self.lab("run", "twice.cl", "--vs=-cl-mad-enable", "--device", "cpu", "--no-yardstick", "--no-dumps", "--max-time", "0.5", "--json", "r.jsonl")
         self.assertEqual(self.records()[-1]["right"], self.records()[-1]["left"] + " -cl-mad-enable")
 
-    def test_the_two_codes_of_a_target_stand_beside_each_other(self):
+    def test_both_codes_of_a_target_are_side_by_side(self):
         out, _ = self.lab("isa", "muladd_mad", "--target", "gfx900", "--vs=-cl-opt-disable")
         self.assertRegex(out, r"\n +muladd_mad +muladd_mad -cl-opt-disable *\n")
         registers = re.search(r"\nregisters +(\d+) +(\d+)", out)
         self.assertNotEqual(registers[1], registers[2])
 
-    def test_what_they_cannot_stand_beside_is_refused(self):
+    def test_invalid_combinations_with_build_options_are_refused(self):
         for more, part in ((["pitch_float", "pitch_roi", "--vs=-cl-mad-enable"], "--vs with build options compares one variant with itself; the patterns select 2"),
                            (["pitch_float", "--vs=-cl-mad-enable", "--axis", "options=,-w"], "--vs with build options excludes --axis options=...")):
             self.assertIn(part, self.lab("run", *more, "--device", "cpu", status=2)[1])
 
-    def test_cuda_needs_a_device_of_nvidia(self):
+    def test_cuda_needs_an_nvidia_device(self):
         self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "options=,-x cuda", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
         self.assertEqual({(r["point"]["options"], r["status"], r["reason"]) for r in self.records()},
                          {("none", "ok", ""), ("-x cuda", "unsupported", "the build option -x cuda needs a device of NVIDIA's driver")})
@@ -101,7 +101,7 @@ class OptionsAsSides(LabTest):
 
 class Steps(LabTest):
     @against_noise
-    def test_the_parts_of_an_operation_have_times_of_their_own_beside_the_whole(self):
+    def test_parts_of_an_operation_have_their_own_times(self):
         expected = {"himeno_resident": {"sweep", "residual", "copy"}, "himeno_swap": {"sweep", "residual"},
                     "himeno_region": {"up", "sweep", "residual", "copy", "down"}, "himeno_data": {"sweep", "residual", "copy", "down"},
                     "reduce_tree2": {"first_pass", "second_pass"}, "batchnorm_channel_wide": {"partial_sums", "result"}}
@@ -143,7 +143,7 @@ class Bright(LabTest):
                     self.assertEqual(record["metrics"]["above_5"]["value"], 5)
             self.assertIn("5 pixels above 5: (29, 50)", out)
 
-    def test_a_level_that_no_pixel_can_have_is_refused(self):
+    def test_impossible_grey_level_is_refused(self):
         _, err = self.lab("run", "pitch_wide", "--device", "cpu", "--count-above", "256", status=2)
         self.assertIn("option '--count-above' is 256; possible are grey levels from 0 to 255", err)
 
@@ -168,14 +168,14 @@ class Lessons(LabTest):
                     axes[list(axes)[-1]] = {f"{family}_{name}" for name in found[1].split(", ")}
         return known[family]
 
-    def test_every_row_has_what_is_seen_and_where(self):
+    def test_every_row_states_result_and_place(self):
         rows = list(self.rows())
         self.assertGreater(len(rows), 100)
         for lesson, command, seen, where in rows:
             self.assertTrue(lesson and seen and where, command)
             self.assertIn(where.split(",")[0], ("H100", "H200", "CPU", "gfx900", "sm_80", "sm_90"))
 
-    def test_the_kernels_of_every_row_have_its_axes_and_are_right_with_its_options_at_their_first_small_point(self):
+    def test_kernels_of_every_row_have_its_axes_and_are_right(self):
         together = {}  # what has the same axes runs in one process
         for _, command, _, _ in self.rows():
             words = shlex.split(command.strip("`"))

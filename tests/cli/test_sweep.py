@@ -37,7 +37,7 @@ class Sweep(LabTest):
         return self.lab(*args, program=str(SOURCE / "tools" / "slurm-sweep"), status=status,
                         env=self.environment(STATE=str(self.folder), PATH=path))
 
-    def test_each_family_runs_on_each_node_and_one_report_comes_out(self):
+    def test_each_family_runs_on_each_node_into_one_report(self):
         out, err = self.sweep("--nodes", "2", "--out", "new/a b", "--sbatch", "--partition=gpu", "muladd_f*", "muladd_mad",
                               "--", "--device", "cpu", "--axis", "items=64", "--max-time", "0.05", "--no-yardstick")
         self.assertRegex(words(out), r" A [^$]* on n1 B [^$]* on n2 muladd: ")
@@ -51,14 +51,14 @@ class Sweep(LabTest):
         for option in ("--array=0-1", "--nodes=2", "--ntasks-per-node=1", "--exclusive", "--partition=gpu"):
             self.assertIn(option, asked)
 
-    def test_a_family_that_fails_leaves_the_report_of_the_others(self):
+    def test_failing_family_keeps_the_report_of_the_others(self):
         out, err = self.sweep("--out", "o", "muladd_fma", "pitch_wide", "--", "--device", "cpu", "--axis", "width=64",
                               "--max-time", "0.05", "--no-yardstick", status=1)
         self.assertRegex(out, r"\n  pitch_wide +ok ")
         self.assertIn("a job ended with status 2", err)
         self.assertIn("width", (self.folder / "o" / "0.log").read_text())  # an axis that muladd has not
 
-    def test_mistakes_are_said_before_the_queue(self):
+    def test_mistakes_are_reported_before_submission(self):
         (self.folder / "there").mkdir()
         for args, status, part in ((["--nodes", "0", "--out", "o", "muladd"], 2, "'--nodes' is '0'"),
                                    (["muladd"], 2, "'--out' is missing"),

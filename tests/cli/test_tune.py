@@ -44,13 +44,13 @@ def points(records):
 
 
 class Where(KernelFileTest):
-    def test_points_that_break_it_are_not_built_by_run_and_their_number_is_said_once(self):
+    def test_run_skips_points_excluded_by_where_and_counts_them_once(self):
         self.write(SCALE)
         _, err = self.lab("run", "t.cl", *QUICK, "--no-dumps", "--axis", "per=1,2,3", "--axis", "l=16,32", "--json", "r.jsonl")
         self.assertEqual(sorted((r["point"]["l"], r["point"]["per"], r["status"]) for r in self.records()), [(l, per, "ok") for l in (16, 32) for per in (1, 2)])
         self.assertEqual(err.count("2 cell(s) skipped by 'where' lines"), 1)
 
-    def test_nor_by_tune(self):
+    def test_tune_skips_points_excluded_by_where(self):
         self.write(SCALE)
         out, _ = self.lab("tune", "t.cl", *QUICK, "--json", "r.jsonl")
         self.assertRegex(words(out), r"15 points of l, per, 3 left out by 'where' all 12 tried; 12 have a time")
@@ -64,19 +64,19 @@ class Where(KernelFileTest):
             self.assertIn(f"all {left} tried", words(out))
             self.assertEqual(len(points(self.records())), left)
 
-    def test_it_may_name_a_scalar_argument_and_be_about_one_kernel(self):
+    def test_condition_may_name_a_scalar_argument_and_one_kernel(self):
         other = "__kernel void other(__global const float* src, __global float* dst, int size) { const int i = get_global_id(0); if (PER * i < size) dst[i] = src[i]; }\n"
         self.write(SCALE.replace("*/", "kernel other\narg dst = out:n/per\narg size = 2 * per\nwhere size > 4\n*/", 1) + other)
         self.lab("run", "t.cl", *QUICK, "--no-dumps", "--axis", "per=1,2,4", "--json", "r.jsonl")
         self.assertEqual(sorted((r["variant"], r["point"]["per"]) for r in self.records()), [("other", 4), ("scale", 1), ("scale", 2), ("scale", 4)])
 
-    def test_one_that_leaves_nothing_is_one_sentence(self):
+    def test_condition_that_excludes_all_points_is_one_sentence(self):
         self.write(SCALE)
         for command in ("run", "tune"):
             _, err = self.lab(command, "t.cl", *QUICK, "--where", "per > 8", status=2)
             self.assert_one_sentence(err, "no points left: ", "t.cl:6:", "where n % (l * per) == 0", "--where 'per > 8'", "exclude all 15 points" if command == "tune" else "exclude the only point")
 
-    def test_one_with_a_name_that_nothing_gives_is_one_sentence(self):
+    def test_condition_with_an_unknown_name_is_one_sentence(self):
         self.write(SCALE)
         for command in ("run", "tune"):
             _, err = self.lab(command, "t.cl", *QUICK, "--where", "tile > 8", status=2)
@@ -84,21 +84,21 @@ class Where(KernelFileTest):
         _, err = self.lab("run", "saxpy", "--where", "size > 8", status=2)
         self.assert_one_sentence(err, "option '--where' applies to kernel files")
 
-    def test_a_default_that_breaks_it_gives_way_to_another_point(self):
+    def test_default_that_violates_a_condition_is_replaced(self):
         self.write(SCALE.replace("1, 2, 3, 4, 8", "3, 4, 8"))
         out, _ = self.lab("tune", "t.cl", *QUICK)
         self.assertIn("the default breaks a line 'where'; l=16 per=4 stands for it", words(out))
         _, err = self.lab("run", "t.cl", *QUICK, status=2)
         self.assert_one_sentence(err, "no points left", "excludes the only point")
 
-    def test_a_large_space_of_which_little_is_left_is_listed_whole(self):
+    def test_large_space_with_few_valid_points_is_listed_completely(self):
         self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per tune = 1, 2, 4, 8\n" + "".join(f"axis {x} tune = 1:30:+1\n" for x in "abcd") + "where a == b\nwhere b == c\nwhere d == 1\nwhere a < 3"))
         out, _ = self.lab("tune", "t.cl", *QUICK)
         self.assertIn("9720000 points of l, per, a, b, c, d, 9719976 left out by 'where' all 24 tried", words(out))
 
 
 class Budget(KernelFileTest):
-    def test_it_ends_the_search_and_what_was_not_tried_is_counted(self):
+    def test_budget_ends_the_search_and_untried_points_are_counted(self):
         self.write(MANY)
         out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "4", "--json", "r.jsonl")
         found = re.search(r"12800 points of per, a, b (\d+) tried in 4 s \(--budget\): some at random, then one axis at a time from the fastest; the other (\d+) were not; (\d+) have a time", words(out))
@@ -109,12 +109,12 @@ class Budget(KernelFileTest):
         self.assertEqual(len(points(self.records())), tried)
         self.assertIn("cllab run t.cl:scale", out)
 
-    def test_where_all_fit_all_are_tried(self):
+    def test_all_points_are_tried_if_they_fit_the_budget(self):
         self.write(SCALE)
         out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "120")
         self.assertIn("all 12 tried", words(out))
 
-    def test_the_strategy_is_a_choice_and_the_page_says_it(self):
+    def test_strategy_is_an_option_and_printed_on_the_page(self):
         self.write(MANY)
         for strategy, said in (("all", "at random"), ("random", "at random"), ("local", "some at random, then one axis at a time")):
             out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "2", "--strategy", strategy)
@@ -139,7 +139,7 @@ class Budget(KernelFileTest):
         self.assertIn(f"and {timed - 20} slower ones", out)
         self.assertIn("goes on from the points in the file: cllab tune t.cl --device cpu --max-time 0.01 --strategy all --resume r.jsonl", words(err))
 
-    def test_an_interrupt_after_the_search_prints_what_its_points_took(self):
+    def test_interrupt_after_the_search_prints_the_measured_points(self):
         self.write(SCALE)
         process = self.start("tune", "t.cl", "--device", "cpu", "--max-time", "20", "--json", "-")
         for _ in range(12):  # a record comes when its point is done
@@ -153,7 +153,7 @@ class Budget(KernelFileTest):
 
 
 class Search(KernelFileTest):
-    def test_it_takes_one_input_and_ends_at_what_takes_twice_as_long_as_the_fastest_which_the_finals_prove_with_two(self):
+    def test_search_uses_one_input_and_stops_slow_points_early(self):
         self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per = 1\naxis slow tune = 1, 400").replace("-DPER={per}", "-DPER={per} -DSLOW={slow}").replace(
             "dst[i + j] = 2 * src[i + j];", "{ float x = src[i + j]; for (int k = 0; k < SLOW; ++k) x = sqrt(x + 1); dst[i + j] = SLOW > 1 ? 2 * src[i + j] + (x > 100) : 2 * src[i + j]; }").replace(
             "local l", "local l\nkernel scale\nreference plain") + "__kernel void plain(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 2 * src[i]; }\n")
@@ -168,7 +168,7 @@ class Search(KernelFileTest):
         self.assertRegex(out, "all tried; 2 have a time")
         self.assertNotIn("--axis slow=400", out)
 
-    def test_its_points_share_memory_and_one_that_writes_where_it_must_not_harms_no_other(self):
+    def test_points_share_memory_and_a_bad_write_harms_no_other(self):
         self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per = 1\naxis bad tune = 0, 1, 2, 3").replace("-DPER={per}", "-DPER={per} -DBAD={bad}").replace(
             "local l", "local l\nkernel scale\nreference plain").replace("dst[i + j] = 2 * src[i + j];", """{
         dst[i + j] = 2 * src[i + j] + (BAD == 1);
@@ -193,7 +193,7 @@ class Resume(KernelFileTest):
         found = re.search(r"(\d+) of them earlier \(r.jsonl\)", words(out))
         return out, int(found[1]) if found else 0
 
-    def test_what_the_file_has_is_not_measured_again(self):
+    def test_known_points_are_not_measured_again(self):
         self.write(SCALE)
         _, known = self.tune("--axis", "per=1,2")
         self.assertEqual(known, 0)
@@ -208,7 +208,7 @@ class Resume(KernelFileTest):
         self.assertEqual({p for p in measured[:6] if p[1] in (1, 2)}, set())
         self.assertEqual(len(measured), 6 + 1 + 6)
 
-    def test_it_goes_on_after_a_kill_in_the_middle_of_a_record(self):
+    def test_resume_continues_after_a_kill_within_a_record(self):
         self.write(MANY)
         few = ("--axis", "a=1:20:+1", "--axis", "b=1", "--axis", "per=1,2,4")
         process = self.start("tune", "t.cl", *QUICK, *few, "--strategy", "all", "--json", "r.jsonl")
@@ -227,7 +227,7 @@ class Resume(KernelFileTest):
         measured = [tuple(sorted(r["point"].items())) for r in cells([json.loads(line) for n, line in enumerate(lines) if n != kept])]
         self.assertEqual(len(set(measured)), 60)
 
-    def test_other_text_options_and_arguments_are_measured_anew(self):
+    def test_changed_text_options_or_arguments_are_measured_again(self):
         self.write(SCALE)
         few = ("--axis", "per=1", "--axis", "l=16,32")
         self.tune(*few)
@@ -236,7 +236,7 @@ class Resume(KernelFileTest):
         self.write(SCALE.replace("2 *", "3 *"))
         self.assertEqual(self.tune(*few)[1], 0)
 
-    def test_a_point_that_failed_fails_the_tuning_that_goes_on(self):
+    def test_failed_point_fails_the_resumed_tuning(self):
         self.write(SCALE.replace("where n % (l * per) == 0\n", "").replace("global n / per", "global n - n % 192"))
         failed = []
         for again in (False, True):
@@ -246,14 +246,14 @@ class Resume(KernelFileTest):
         self.assertIn("l=64 per=3", failed[0])
         self.assertEqual(*failed)
 
-    def test_it_is_where_the_records_go(self):
+    def test_resume_file_holds_the_records(self):
         self.write(SCALE)
         _, err = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", "--json", "q.jsonl", status=2)
         self.assert_one_sentence(err, "--resume FILE keeps its records in FILE, so it excludes --json")
 
 
 class Winner(KernelFileTest):
-    def test_it_is_held_against_the_default_and_the_next_in_the_same_fresh_processes(self):
+    def test_winner_is_compared_with_default_and_second_in_new_processes(self):
         # Four values of `add` that cost the same: at least one stays close to the fastest on a machine that is disturbed.
         self.write(SCALE.replace("axis n = 4096", "axis n = 4096\naxis slow tune = 64, 1, 2\naxis add tune = 1, 2, 3, 4").replace(
             "-DPER={per}", "-DPER={per} -DSLOW={slow} -DADD={add}").replace(
@@ -273,7 +273,7 @@ class Winner(KernelFileTest):
         self.assertEqual(seeds, [seeds[0]] * len(seeds))
         self.assertRegex(out, r"cllab run t.cl:scale --device \S+ .*--axis slow=[12]( --axis add=\d)?( --axis l=\d+)?\n")
 
-    def test_build_options_are_an_axis_that_is_tuned(self):
+    def test_build_options_are_a_tuned_axis(self):
         self.write(SCALE)
         out, _ = self.lab("tune", "t.cl", *QUICK, "--axis", "options=,-cl-mad-enable", "--axis", "per=1", "--axis", "l=16")
         self.assertIn("2 points of options all tried", words(out))

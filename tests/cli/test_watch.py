@@ -37,7 +37,7 @@ class Watch(LabTest):
         (self.folder / path).write_text(text)
         return self.until("cllab: watching ")
 
-    def test_a_save_of_a_kernel_file_or_of_what_it_includes_is_compared_with_the_last_right_version(self):
+    def test_saved_kernel_or_include_is_compared_with_the_last_right_one(self):
         (self.folder / "h.h").write_text("#define AND_MORE\n")
         text = '#include "h.h"\n' + FILE.replace("f * src[i];", "f * src[i] AND_MORE;")
         (self.folder / "t.cl").write_text(text)
@@ -57,7 +57,7 @@ class Watch(LabTest):
         self.assertEqual({r["status"] for r in before if r["status"] != "ok"}, {"disagree"})
         self.assertNotIn("wrong_result", seen)
 
-    def test_a_save_that_comes_while_the_one_before_is_compared_ends_that(self):
+    def test_new_save_cancels_the_running_comparison(self):
         (self.folder / "t.cl").write_text(FILE)
         self.watch("t.cl", max_time="60")
         self.until("watching 't.cl'")
@@ -68,7 +68,7 @@ class Watch(LabTest):
         self.until("saved again, so ")
         self.assertIn("undeclared identifier 'j'", self.until("cllab: watching ") + self.until("cllab: watching "))
 
-    def test_a_save_of_a_familys_file_below_cl_dir_is_compared_with_the_last_right_version(self):
+    def test_saved_family_file_is_compared_with_the_last_right_one(self):
         text = (self.kernels() / "muladd.cl").read_text()
         self.watch("muladd_fma", "--cl-dir", "cl", "--axis", "items=65536")
         self.until("watching 'cl/muladd.cl'")
@@ -80,7 +80,7 @@ class Watch(LabTest):
         self.assertIn("muladd_fma against muladd_fma_before: ", seen)
         self.assertRegex(seen, r"muladd_fma_before is faster; muladd_fma takes [\d.]+ \[|too few for an interval|undecided: ")
 
-    def test_what_cannot_be_watched_is_said_in_one_sentence(self):
+    def test_unwatchable_run_is_refused_in_one_sentence(self):
         for args in (["muladd"], ["a.cl", "b.cl"], ["a.cl", "--vs", "b.cl"], ["a.cl", "--device", "0:0"], ["muladd_fma", "--vs", "muladd_mad", "--cl-dir", "cl"]):
             with self.subTest(args=args):
                 self.assert_one_sentence(self.lab("run", *args, "--watch", "--device", "cpu", status=2)[1], "--watch takes one kernel file", "--cl-dir DIR")

@@ -51,7 +51,7 @@ class Why(LabTest):
         self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
         return words(out), line
 
-    def test_a_profile_that_is_missing_is_measured_where_that_is_asked_for(self):
+    def test_missing_profile_is_measured_on_request(self):
         _, err = self.lab("why", "saxpy_w32", "--device", "cpu", "--profile", "soon", status=2)
         self.assert_one_sentence(err, "--profile", "soon")
         why = ("why", "saxpy_w32", "--device", "cpu", "--axis", "size=1Mi", "--max-time", "0.05", "--profile", "1")
@@ -64,7 +64,7 @@ class Why(LabTest):
         self.lab(*why)
         self.assertEqual(found[0].read_text(), before, "one that is there stays")
 
-    def test_without_a_profile_the_command_that_makes_one_is_named(self):
+    def test_missing_profile_names_the_command_that_makes_one(self):
         out, err = self.lab("why", *CELL, status=2)
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "profile.json", "`cllab profile --device ")
@@ -77,7 +77,7 @@ class Why(LabTest):
             with self.subTest(args=args):
                 self.assert_one_sentence(self.lab(*args, status=2)[1], *parts)
 
-    def test_what_no_bound_explains_is_said_and_nothing_is_named(self):
+    def test_unexplained_time_is_reported_without_a_limiter(self):
         self.profile(FAST)
         page, line = self.why()
         self.assertIn("compared with its profile of 2026-01-01T00:00:00Z", page)
@@ -88,7 +88,7 @@ class Why(LabTest):
         self.assertEqual({b["id"] for b in line["bounds"]}, {"launch", "arithmetic"})
         self.assertIn("memory traffic", {u["what"] for u in line["unbounded"]})
 
-    def test_a_peak_that_cannot_be_is_measured_again_beside_the_cell(self):
+    def test_impossible_peak_is_measured_again_with_the_cell(self):
         self.profile(SLOW)
         page, line = self.why()
         peak = line["again"][0]
@@ -99,7 +99,7 @@ class Why(LabTest):
         self.assertNotEqual(line["limit"], "impossible")
         self.assertEqual(line["bounds"][0]["seconds"], line["again"][-1]["now"])
 
-    def test_a_bound_above_the_time_cannot_be_where_its_peak_is_not_measured_again(self):
+    def test_bound_above_the_time_is_impossible_if_not_measured_again(self):
         self.profile([figure("bandwidth.memory.rate", "memory read bandwidth", "B/s", 1), figure("bandwidth.streamed", "streamed", "byte", 1)])
         (self.folder / "k.cl").write_text("kernel void k(global const float* x, global float* y) { if (get_local_id(0) == 0) y[get_group_id(0)] = x[get_global_id(0)]; }\n")
         page, line = self.why(cell=["k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--arg", "y=out:1024", "--global", "65536", "--local", "64",
@@ -110,14 +110,14 @@ class Why(LabTest):
         self.assertEqual([(peak["figure"], peak["used"]) for peak in line["again"]], [("bandwidth.memory.rate", False)])
 
     @against_noise
-    def test_a_bound_that_is_the_time_names_the_limiter(self):
+    def test_bound_equal_to_the_time_names_the_limiter(self):
         self.profile(VAGUE)
         page, line = self.why()
         self.assertIn("limited by launch: 100 % of the time", page)
         self.assertEqual(line["limiter"], "launch")
 
     @against_noise
-    def test_what_the_profile_withheld_is_measured_beside_a_cell_that_it_would_explain(self):
+    def test_withheld_figure_is_measured_if_it_may_explain_the_cell(self):
         self.profile([figure("launch.empty.item", "empty kernel", "s", 1e-12)])
         page, line = self.why(cell=["latency_global", "--device", "cpu", "--axis", "footprint=8192", "--max-time", "0.05"])
         if {"what": "latency", "why": "the profile does not say where the caches end"} in line["unbounded"]:
@@ -130,7 +130,7 @@ class Why(LabTest):
         self.assertIn("(L1 latency, measured again)", bound["how"])
         self.assertEqual(line["limiter"], "latency")
 
-    def test_a_kernel_file_is_explained_by_what_it_declares(self):
+    def test_kernel_file_is_explained_by_its_declared_work(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
         (self.folder / "w.jsonl").unlink(missing_ok=True)
@@ -140,7 +140,7 @@ class Why(LabTest):
         self.assertEqual((record["work"]["bytes"], record["work"]["flops"]), (8 * 65536, 65536))
         self.assertEqual(line["limit"], "not explained")
 
-    def test_records_of_before_are_explained_by_what_was_counted_of_them(self):
+    def test_earlier_records_are_explained_by_their_counts(self):
         self.profile([*FAST, figure("bandwidth.copy", "copy bandwidth", "B/s", 1e21)])
         self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
         record, = self.records()
@@ -158,7 +158,7 @@ class Why(LabTest):
         self.assertIn("limited by memory bandwidth: 90 % of the time", words(page))
         self.assertIn("(copy bandwidth), counted by ncu", words(page))
 
-    def test_records_are_not_measured_again_nor_mixed_with_kernels(self):
+    def test_records_are_neither_measured_again_nor_mixed_with_kernels(self):
         self.profile(FAST)
         self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
         for args, parts in [(["r.jsonl", "muladd_fma"], ["'muladd_fma'", "file of records"]),
@@ -166,7 +166,7 @@ class Why(LabTest):
             with self.subTest(args=args):
                 self.assert_one_sentence(self.lab("why", *args, status=2)[1], *parts)
 
-    def test_a_kernel_file_says_what_its_launch_does_besides_bytes_and_operations(self):
+    def test_kernel_file_declares_atomics_barriers_and_chains(self):
         self.profile([*FAST, figure("latency.memory.latency", "memory latency", "s", 1e-12), figure("barrier.item", "barrier a work-item", "s", 1e-15),
                       figure("atomic.global.many", "atomics", "op/s", 1e20)])
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
@@ -189,7 +189,7 @@ class Why(LabTest):
             self.skipTest("the plugin for Oclgrind was not built")
         return words(page), line
 
-    def test_what_a_kernel_file_does_not_declare_is_counted(self):
+    def test_undeclared_work_of_a_kernel_file_is_counted(self):
         self.profile([*FAST, figure("barrier.item", "barrier a work-item", "s", 1e-15), figure("atomic.global.many", "atomics", "op/s", 1e20)])
         text = ("kernel void twice(global int* x) { local int y[64]; y[get_local_id(0)] = x[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);\n"
                 "atomic_add(x + get_global_id(0), y[63 - get_local_id(0)] | 1); }\n")
@@ -208,14 +208,14 @@ class Why(LabTest):
         self.assertRegex(arithmetic["how"], r"counted by simulation of \d+ of 1024 groups")
         self.assertGreater(arithmetic["seconds"] / (4 * 65536 / 1e21), 0.99)  # longer where others have cores
 
-    def test_what_helps_is_said_of_groups_of_one_work_item(self):
+    def test_advice_is_given_for_groups_of_one_work_item(self):
         self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 1e2, low=1e-12)])
         page, line = self.counted("--local", "1")
         if line["limit"] == "named":
             self.assertEqual(line["advice"], "The groups are of size 1; of size 256 there are 256 times fewer to start.")
             self.assertIn("what helps: The groups are of size 1", page)
 
-    def test_the_cause_that_a_person_finds_in_a_minute_is_said(self):
+    def test_obvious_causes_are_reported(self):
         self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 20e-9)])
         for name, sentence in (("chain", r"The longest chain of a work-item has 5\d\d operations, each of which needs the result of the one before\."),
                                ("scattered", r"Loads of a work-item touch \d+(\.\d+)? bytes for \d+(\.\d+)? used, because memory moves in sectors of 32 bytes and the accesses are scattered"),
@@ -226,12 +226,12 @@ class Why(LabTest):
                     self.skipTest("the plugin for Oclgrind was not built")
                 self.assertRegex(page, sentence)
 
-    def test_what_nothing_explains_says_in_the_first_line_what_is_known_and_how_to_go_on(self):
+    def test_unexplained_time_states_known_facts_and_next_steps(self):
         self.profile(FAST)
         page, _ = self.why()
         self.assertRegex(page, r"not explained: 100 %; cllab has no bound for the rest; `cllab isa muladd_fma --axis items=65536 --hot --device \d:\d` shows")
 
-    def test_two_kernels_end_with_what_they_execute_differently(self):
+    def test_two_kernels_end_with_their_differences_in_execution(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("/*cllab\ndiffer a, b\n*/\nkernel void a(global float* x) { x[get_global_id(0)] *= 2; }\n"
                                           "kernel void b(global float* x) { x[get_global_id(0)] = 2 * x[get_global_id(0)] * x[get_global_id(0)] * 3; }\n")
@@ -245,7 +245,7 @@ class Why(LabTest):
         self.assertAlmostEqual(times[slower] / times[faster] / float(ratio), 1, delta=0.01)
         self.assertRegex(words(page), r"Counted: [23](\.\d+)? times the floating-point operations in k_b")
 
-    def test_two_cells_of_the_labs_own_end_with_what_they_execute_differently(self):
+    def test_two_built_in_cells_end_with_their_differences_in_execution(self):
         self.profile(FAST)
         pair = ("why", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=4096", "--max-time", "0.05")
         page, _ = self.lab(*pair)
@@ -260,25 +260,25 @@ class Why(LabTest):
         several, _ = self.lab("why", "himeno_swap", "himeno_schedule", "--device", "cpu", "--axis", "size=XXS", "--max-time", "0.05")
         self.assertRegex(words(several), r"Counted: .* in himeno_schedule")
 
-    def test_without_the_simulator_it_says_so_and_explains_what_is_declared(self):
+    def test_without_the_simulator_declared_work_is_explained(self):
         self.profile(FAST)
         _, line = self.counted("--work", "flops=65536", env=self.environment(CLLAB_COUNT_PLUGIN=str(self.folder / "none.so")))
         self.assertIn("what it executes", {u["what"] for u in line["unbounded"]})
         self.assertIn("arithmetic", {b["id"] for b in line["bounds"]})
 
-    def test_what_is_declared_and_what_is_counted_are_both_said_where_they_contradict(self):
+    def test_contradicting_declared_and_counted_work_are_both_reported(self):
         self.profile(FAST)
         page, line = self.counted("--work", "bytes=65536 flops=1000000000")
         self.assertEqual(len(line["contradictions"]), 2)
         self.assertIn("contradiction: 65.5 kB are declared", page)
 
-    def test_records_with_their_lines_are_reported(self):
+    def test_explained_records_are_reported(self):
         self.profile(FAST)
         self.why()
         out, _ = self.lab("report", "w.jsonl", "--csv", "-")
         self.assertEqual(len(out.splitlines()), 1 + sum("record" not in line for line in self.records("w.jsonl")))
 
-    def test_a_run_with_a_profile_has_the_limiter_in_a_column(self):
+    def test_run_with_a_profile_has_a_limiter_column(self):
         page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
         self.assertNotIn("limit", page)
         self.assertNotIn("limit", self.records()[0])

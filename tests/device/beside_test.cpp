@@ -40,7 +40,7 @@ const std::string staged_words = "2097152";  // 8 MiB: large enough to be staged
 
 BOOST_AUTO_TEST_SUITE(beside)
 
-BOOST_AUTO_TEST_CASE(staged_bytes_arrive_whole_and_the_poison_of_the_device_is_that_of_the_host) {
+BOOST_AUTO_TEST_CASE(staged_bytes_arrive_complete_and_device_poison_matches_host) {
     if (is_simulated()) return;
     auto& session = as_gpu();
     const std::size_t size = (70 << 20) + 8;  // three pieces, the last a short one
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(staged_bytes_arrive_whole_and_the_poison_of_the_device_is_t
     BOOST_TEST((sent == back));
 }
 
-BOOST_AUTO_TEST_CASE(data_that_several_buffers_get_is_uploaded_once_while_it_lives_and_there_is_room) {
+BOOST_AUTO_TEST_CASE(shared_data_is_uploaded_once_while_it_exists_and_fits) {
     if (is_simulated()) return;
     auto& session = as_gpu();
     const std::size_t size = 1 << 20;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(data_that_several_buffers_get_is_uploaded_once_while_it_liv
     BOOST_TEST(uploads == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_writes_its_input_spoils_nobody_elses) {
+BOOST_AUTO_TEST_CASE(kernel_that_writes_its_input_does_not_affect_others) {
     if (is_simulated()) return;
     const auto text = body("vandal", "dst[i] = 2 * src[i] + 1; ((global uint*)src)[i] = 0;") + right;
     std::map<std::uint32_t, model::SharedBytes> known;  // by the first word, which is the seed
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_writes_its_input_spoils_nobody_elses) {
                    r.variant << ": " << r.reason);
 }
 
-BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
+BOOST_AUTO_TEST_CASE(cells_started_together_are_each_verified) {
     if (is_simulated()) return;
     const auto text = right + body("hole", "if (i != 1000003) dst[i] = 2 * src[i] + 1;") +
                       body("seldom", "if (src[0] % 2 == 1) dst[i] = 2 * src[i] + 1;");
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved_and_measured) {
+BOOST_AUTO_TEST_CASE(next_comparison_is_built_during_the_current_one) {
     const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;") + body("wrong", "dst[i] = 0;") +
                       body("third", "dst[i] = 1 + 2 * src[i];");
     std::vector<device::Session*> sessions{&test::session()};
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_code_of_each_kernel_that_a_cell_launches_is_read_beside_the_measurement) {
+BOOST_AUTO_TEST_CASE(code_of_each_launched_kernel_is_read_during_measurement) {
     if (is_simulated()) return;
     run::Kept kept;
     const auto two_launches = [](const model::Variant&, model::Setup& setup) {
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(the_code_of_each_kernel_that_a_cell_launches_is_read_beside
     BOOST_TEST(!records[0].code.fingerprint.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_comparison_that_would_begin_after_the_end_of_the_run_is_left_out) {
+BOOST_AUTO_TEST_CASE(comparison_starting_after_the_end_of_the_run_is_skipped) {
     run::Settings settings;
     settings.measure = false;
     settings.ends = Clock::now();
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_comparison_that_would_begin_after_the_end_of_the_run_is_l
     BOOST_TEST(run_scratch(right, {{"right", ""}}, settings).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(one_text_with_the_same_options_is_built_once) {
+BOOST_AUTO_TEST_CASE(equal_text_and_options_are_built_once) {
     std::vector<device::Session*> sessions{&test::session()};
     if (!is_simulated()) sessions.push_back(&as_gpu());
     for (auto* session : sessions) {
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(one_text_with_the_same_options_is_built_once) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_device_is_warmed_up_once_and_not_for_each_cell) {
+BOOST_AUTO_TEST_CASE(device_is_warmed_up_once_not_per_cell) {
     if (is_simulated()) return;
     device::Session fresh(test::found());
     const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;");
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_device_is_warmed_up_once_and_not_for_each_cell) {
     BOOST_TEST(fresh.settled().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(samples_carry_their_round) {
+BOOST_AUTO_TEST_CASE(samples_record_their_round) {
     const auto records = run_scratch(right, {{"right", ""}});
     BOOST_REQUIRE((records.front().status == Status::ok));
     BOOST_TEST(records.front().rounds.size() == records.front().samples.size());

@@ -40,7 +40,7 @@ model::Record in_state(run::Cache cache, const std::string& kernel = right, std:
 BOOST_AUTO_TEST_SUITE(cache_state)
 
 // Without optimisation a kernel is slower than its memory, and on a simulator there are no caches.
-BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot, *test::only_optimised()) {
+BOOST_AUTO_TEST_CASE(kernel_with_cached_data_is_not_faster_cold_than_hot, *test::only_optimised()) {
     // Least of the samples: a busy host slows single ones, and never makes one faster. Of a GPU's time the launch is
     // most: on an H200 1.08 to 1.10, with a noise of 0.7 %.
     const double clearly = test::session().facts().is_gpu() ? 1.03 : 1.1;
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot, *test
     }));
 }
 
-BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level_and_each_is_proved_before_and_after_the_timing) {
+BOOST_AUTO_TEST_CASE(rotating_sets_span_four_last_levels_and_are_all_verified) {
     for (const std::uint64_t last_level : {512ull << 10, 6ull << 20}) {
         test::checks = 0;
         const auto r = in_state(run::Cache::rotate, right, last_level);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level_and_each_is_p
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_on_one_of_the_sets_is_seen_after_the_timing) {
+BOOST_AUTO_TEST_CASE(kernel_wrong_on_one_set_is_detected_after_timing) {
     // The launches of a set after its third leave a zero; src counts them.
     const std::string counts =
         "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_on_one_of_the_sets_is_seen_after_the
     BOOST_TEST(r.reason == "the last word differs");
 }
 
-BOOST_AUTO_TEST_CASE(a_copy_of_the_cells_own_footprint_in_its_own_state_is_its_yardstick) {
+BOOST_AUTO_TEST_CASE(yardstick_copies_the_cell_footprint_in_its_cache_state) {
     for (const auto cache : {run::Cache::hot, run::Cache::cold, run::Cache::rotate}) {
         const auto copy = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
         const auto r = in_state(cache, right, 3ull << 20, {}, copy);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_copy_of_the_cells_own_footprint_in_its_own_state_is_its_y
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_yardstick_of_data_in_the_caches_does_not_grow_with_the_last_level) {
+BOOST_AUTO_TEST_CASE(yardstick_of_cached_data_does_not_depend_on_the_last_level) {
     const auto copy = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
     for (const std::uint64_t last_level : {1ull << 20, 1ull << 30}) {
         const auto r = in_state(run::Cache::hot, right, last_level, {}, copy);
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(the_yardstick_of_data_in_the_caches_does_not_grow_with_the_
     }
 }
 
-BOOST_AUTO_TEST_CASE(samples_stand_between_references_that_cost_little) {
+BOOST_AUTO_TEST_CASE(references_enclose_samples_and_cost_little) {
     const auto r = in_state(run::Cache::hot);
     if (test::session().facts().implementation == model::Implementation::oclgrind) return;
     BOOST_TEST(r.time->references >= 2u);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(samples_stand_between_references_that_cost_little) {
     BOOST_TEST(!reference.due());
 }
 
-BOOST_AUTO_TEST_CASE(buffers_in_pages_of_either_kind_are_guarded_and_say_what_they_lie_in) {
+BOOST_AUTO_TEST_CASE(buffers_in_either_page_size_are_guarded_and_know_it) {
     auto& session = test::session();
     for (const auto pages : {model::Pages::huge, model::Pages::small}) {
         device::GuardedBuffer buffer(session, 3 << 20, device::least_guard_bytes, model::Transfer::copied, pages);

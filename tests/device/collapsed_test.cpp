@@ -43,8 +43,7 @@ void multiplies(const model::Variant& variant, model::Setup& setup) {
 }  // namespace
 
 // Without optimisation it stays a loop.
-BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right,
-                     *test::only_optimised()) {
+BOOST_AUTO_TEST_CASE(folded_loop_is_collapsed_although_its_result_is_right, *test::only_optimised()) {
     for (const bool dumps : {true, false}) {
         for (const bool measure : {true, false}) {
             test::Folder folder("dumps");
@@ -62,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_for) {
+BOOST_AUTO_TEST_CASE(working_loop_is_ok_without_a_linearity_check) {
     const auto r =
         run_scratch(stepped("chained", "x = x * x + 1u;"), {{"chained", ""}}, {}, nullptr, "1000", multiplies).front();
     BOOST_TEST((r.status == Status::ok), r.reason);
@@ -72,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_f
 // Half of the trips cost nothing, so the middle lies as far below the line as it can. The warning needs seven rounds of
 // which none was disturbed by as much: on a loaded machine not every attempt has them. No luck gives it to a program that
 // is wrong: a time that lies on its line would have to lie so far off it in each of seven rounds.
-BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
+BOOST_AUTO_TEST_CASE(nonlinear_time_without_counted_code_is_a_warning) {
     bool warned = false;
     for (int attempt = 0; attempt < 10 && !warned; ++attempt) {
         const auto r = run_scratch(stepped("bent", "for (int m = 0; k >= 20 && m < 900; ++m) x = x * x + 1u;"),

@@ -75,7 +75,7 @@ std::map<std::string, model::Record> beside_honest(unsigned first, unsigned late
 
 BOOST_AUTO_TEST_SUITE(data)
 
-BOOST_AUTO_TEST_CASE(the_time_of_what_works_in_place_is_that_of_the_data_that_goes_in) {
+BOOST_AUTO_TEST_CASE(in_place_kernel_is_timed_on_its_input_data) {
     if (is_simulated()) return;
     for (const auto& [first, later] : {std::pair{5000u, 10u}, {2000u, 1000u}}) {
         const bool seen = test::borne_out([&] {  // a busy host may hide a factor of two
@@ -86,13 +86,13 @@ BOOST_AUTO_TEST_CASE(the_time_of_what_works_in_place_is_that_of_the_data_that_go
     }
 }
 
-BOOST_AUTO_TEST_CASE(where_the_time_does_not_depend_on_the_data_operations_go_on_from_each_others) {
+BOOST_AUTO_TEST_CASE(operations_continue_in_place_if_time_is_independent_of_data) {
     if (is_simulated()) return;
     // A busy host may hide that two times are the same.
     BOOST_TEST(test::borne_out([] { return !on_fresh_data(beside_honest(20, 20, "4096")["less"]); }));
 }
 
-BOOST_AUTO_TEST_CASE(fresh_data_goes_in_whatever_the_state_of_the_caches) {
+BOOST_AUTO_TEST_CASE(fresh_data_is_used_in_any_cache_state) {
     if (is_simulated()) return;
     for (const auto cache : {run::Cache::cold, run::Cache::rotate}) {
         run::Settings settings;
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(fresh_data_goes_in_whatever_the_state_of_the_caches) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_second_launch_of_an_operation_finds_what_the_first_left) {
+BOOST_AUTO_TEST_CASE(second_launch_of_an_operation_sees_the_result_of_the_first) {
     if (is_simulated()) return;
     BOOST_TEST(test::borne_out([] {  // a busy host may take as long for half of the work
         auto r = beside_honest(5000, 10, "4096", {}, true);
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_second_launch_of_an_operation_finds_what_the_first_left
     }));
 }
 
-BOOST_AUTO_TEST_CASE(all_cells_of_a_comparison_begin_with_the_same_data) {
+BOOST_AUTO_TEST_CASE(all_cells_of_a_comparison_start_with_the_same_data) {
     if (is_simulated()) return;
     const auto r = run_scratch(processes("less", 5000, 10) + processes("honest", 5000, 5000),
                                {{"less", ""}, {"honest", ""}}, {}, nullptr, "4096", in_place);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(all_cells_of_a_comparison_begin_with_the_same_data) {
     for (const auto& record : r) BOOST_TEST(on_fresh_data(record), record.variant);
 }
 
-BOOST_AUTO_TEST_CASE(an_arrangement_of_cells_that_share_their_memory_begins_each_operation_with_fresh_data) {
+BOOST_AUTO_TEST_CASE(replicate_with_shared_memory_uses_fresh_data_per_operation) {
     if (is_simulated()) return;
     run::Settings settings;
     settings.arrangement = true;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(an_arrangement_of_cells_that_share_their_memory_begins_each
     BOOST_TEST(r["less"].time->median > 0.5 * r["honest"].time->min);
 }
 
-BOOST_AUTO_TEST_CASE(a_sort_in_place_that_leaves_sorted_data_as_it_is_does_its_work) {
+BOOST_AUTO_TEST_CASE(idempotent_sort_in_place_is_timed_on_fresh_data) {
     if (is_simulated()) return;
     // Any number of operations leave the same, so it accumulates nothing.
     const auto idempotent = [](const model::Variant& variant, model::Setup& setup) {
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_sort_in_place_that_leaves_sorted_data_as_it_is_does_its_w
     BOOST_TEST(on_fresh_data(r));
 }
 
-BOOST_AUTO_TEST_CASE(a_step_that_costs_nothing_is_warned_of_as_any_other_row) {
+BOOST_AUTO_TEST_CASE(free_step_gets_the_same_warnings_as_any_row) {
     if (is_simulated()) return;
     const auto free_step = [](const model::Variant&, model::Setup& setup) {
         setup.slope = model::Slope{"n", 1, 1000, 1, true};

@@ -46,7 +46,7 @@ std::size_t events_of(run::Operation& operation, run::Operation::Marked marked) 
 
 BOOST_AUTO_TEST_SUITE(events)
 
-BOOST_AUTO_TEST_CASE(the_first_and_the_last_command_of_each_queue_get_an_event_and_others_only_when_asked_for) {
+BOOST_AUTO_TEST_CASE(only_first_and_last_commands_get_events_by_default) {
     const Cell launches("launch", "item", {{"launches", "5"}});
     run::Operation row(test::session(), launches.built, launches.setup, launches.entry);
     row.load(launches.setup, 1);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(the_first_and_the_last_command_of_each_queue_get_an_event_a
     BOOST_TEST(events_of(in_place, {.first = true, .last = true, .every = false}) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_of_launches_takes_as_long_as_without_events) {
+BOOST_AUTO_TEST_CASE(events_do_not_slow_a_row_of_launches) {
     if (!test::session().timer().trusted) return;
     constexpr int launches = 100;
     const Cell cell("launch", "item", {{"launches", std::to_string(launches)}});

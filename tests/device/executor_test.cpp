@@ -12,7 +12,7 @@ using model::Status;
 
 BOOST_AUTO_TEST_SUITE(executor)
 
-BOOST_AUTO_TEST_CASE(a_right_kernel_is_ok_and_has_a_time_an_interval_and_its_samples) {
+BOOST_AUTO_TEST_CASE(right_kernel_is_ok_with_time_interval_and_samples) {
     const auto records = run_scratch(right, {{"right", ""}});
     BOOST_REQUIRE_EQUAL(records.size(), 1u);
     const auto& r = records.front();
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_right_kernel_is_ok_and_has_a_time_an_interval_and_its_sam
     BOOST_TEST(r.build.source_sha256.size() == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_value_is_wrong_result_and_has_no_time) {
+BOOST_AUTO_TEST_CASE(wrong_value_is_wrong_result_without_a_time) {
     const auto r = run_scratch(body("wrong", "dst[i] = 2 * src[i] + (i != 777);"), {{"wrong", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "dst[777] differs");
@@ -35,13 +35,13 @@ BOOST_AUTO_TEST_CASE(a_wrong_value_is_wrong_result_and_has_no_time) {
     BOOST_TEST(r.metrics.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_hole_in_the_output_is_wrong_because_outputs_are_poisoned) {
+BOOST_AUTO_TEST_CASE(unwritten_output_is_wrong_because_of_poison) {
     const auto r = run_scratch(body("hole", "if (i != 500) dst[i] = 2 * src[i] + 1;"), {{"hole", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "dst[500] differs");
 }
 
-BOOST_AUTO_TEST_CASE(one_byte_past_the_end_is_seen) {
+BOOST_AUTO_TEST_CASE(write_one_byte_past_the_end_is_detected) {
     const auto r =
         run_scratch(
             body("after",
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(one_byte_past_the_end_is_seen) {
     BOOST_TEST(r.reason == "first write 1 byte past the end of 'dst'");
 }
 
-BOOST_AUTO_TEST_CASE(one_byte_before_the_start_is_seen) {
+BOOST_AUTO_TEST_CASE(write_one_byte_before_the_start_is_detected) {
     const auto r =
         run_scratch(body("before",
                          "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"),
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(one_byte_before_the_start_is_seen) {
     BOOST_TEST(r.reason == "first write 3 bytes before the start of 'dst'");
 }
 
-BOOST_AUTO_TEST_CASE(a_write_64_kib_or_a_row_away_is_seen_on_either_side) {
+BOOST_AUTO_TEST_CASE(write_64_kib_or_a_row_away_is_detected_on_both_sides) {
     const auto record = [](const std::string& at, std::size_t row_bytes) {
         const auto wide = [row_bytes](const model::Variant&, model::Setup& setup) {
             std::get<model::Output>(setup.args[1]).row_bytes = row_bytes;
@@ -109,14 +109,14 @@ void count_in_src(const model::Variant&, model::Setup& setup) {
 }
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_writes_zeros_at_every_second_launch_is_wrong) {
+BOOST_AUTO_TEST_CASE(kernel_writing_zeros_at_every_second_launch_is_wrong) {
     const auto r = run_scratch(when_there("second", "dst[i] = 0;"), {{"second", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "'dst' is read before it is written");
     BOOST_TEST(!r.time.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_from_some_launch_on_or_at_every_third_is_wrong) {
+BOOST_AUTO_TEST_CASE(kernel_wrong_at_later_or_periodic_launches_is_wrong) {
     for (const auto* wrong : {"launch >= 5", "launch % 3 == 2", "launch % 2 == 1"}) {
         const auto r = run_scratch(counting("count", wrong), {{"count", ""}}, {}, nullptr, "64", count_in_src).front();
         BOOST_TEST((r.status == Status::wrong_result), wrong);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_from_some_launch_on_or_at_every_thir
     BOOST_TEST((r.status == Status::ok), r.reason);
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_skips_its_work_where_the_answer_is_there_is_wrong_although_its_output_is_right) {
+BOOST_AUTO_TEST_CASE(kernel_that_skips_work_when_its_output_exists_is_wrong) {
     // A work-item takes long enough that skipping shows beside the launch.
     const std::string work =
         "uint x = src[i]; for (int k = 0; k < 2000; ++k) x = (x ^ (x >> 7)) * 1664525u + 1013904223u; "
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_skips_its_work_where_the_answer_is_there_is_w
     BOOST_TEST((r[1].status == Status::ok), r[1].reason);
 }
 
-BOOST_AUTO_TEST_CASE(a_transfer_that_a_step_should_have_made_is_missed) {
+BOOST_AUTO_TEST_CASE(missing_transfer_of_a_step_is_detected) {
     for (const auto transfer :
          {model::Transfer::copied, model::Transfer::pinned, model::Transfer::mapped, model::Transfer::host_pointer}) {
         for (const unsigned queue : {0u, 1u}) {
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_transfer_that_a_step_should_have_made_is_missed) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_accumulates_is_verified_after_one_operation_and_after_two) {
+BOOST_AUTO_TEST_CASE(accumulating_kernel_is_verified_after_one_and_two_operations) {
     // Adds to what is there. `twice` does not, from the second launch on.
     const auto adds = [](const model::Variant&, model::Setup& setup) {
         const auto src = std::get<model::Input>(setup.args[0]).data;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_right_for_one_input_only_fails_the_second_seed) {
     BOOST_TEST((r.status == Status::wrong_result));
 }
 
-BOOST_AUTO_TEST_CASE(a_variant_that_does_not_compile_fails_alone_with_the_line_of_its_file) {
+BOOST_AUTO_TEST_CASE(variant_that_does_not_compile_fails_alone_with_its_line) {
     const std::string text = std::string("// first line\n#ifdef SCRATCH_BROKEN\nint oops = ;\n#endif\n") + right;
     const auto records = run_scratch(text, {{"broken", ""}, {"right", ""}});
     BOOST_REQUIRE_EQUAL(records.size(), 2u);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_variant_that_does_not_compile_fails_alone_with_the_line_o
     BOOST_TEST((records[1].status == Status::ok), records[1].reason);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_device_lacks_is_unsupported_with_its_reason) {
+BOOST_AUTO_TEST_CASE(missing_device_feature_is_unsupported_with_its_reason) {
     model::Variant variant{"right", ""};
     variant.needs = {"cl_no_such_extension"};
     const auto r = run_scratch(right, {variant}).front();
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(what_the_device_lacks_is_unsupported_with_its_reason) {
     BOOST_TEST(r.reason == "the device has no extension cl_no_such_extension");
 }
 
-BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_either_goes_first) {
+BOOST_AUTO_TEST_CASE(cells_of_a_comparison_alternate_with_either_first) {
     test::Recorder recorder;
     run_scratch(right + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder);
     std::vector<std::string> samples;
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_eithe
     }
 }
 
-BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_took_no_turns) {
+BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_together_report_separate_measurement) {
     // Room for one: its data of 8 KB between guards.
     auto found = test::found();
     found.facts.global_bytes = (found.facts.is_cpu() ? 400 : 300) << 10;  // of which a CPU's cells may have less
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
     for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
 }
 
-BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_the_same_memory) {
+BOOST_AUTO_TEST_CASE(cells_of_a_replicate_alternate_on_the_same_memory) {
     const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;");
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // any order of preparation and any placement
         run::Settings settings;
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_t
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
+BOOST_AUTO_TEST_CASE(wrong_kernel_has_no_time_in_a_replicate) {
     run::Settings settings;
     settings.arrangement = true;
     const auto records =
@@ -282,8 +282,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
     for (const auto& r : records) BOOST_TEST(!r.time.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(
-    in_an_arrangement_the_host_checks_what_one_build_of_a_cell_leaves_and_the_other_must_leave_the_same_bytes) {
+BOOST_AUTO_TEST_CASE(replicate_checks_one_build_and_compares_bytes_of_the_other) {
     const auto text = body("right",
                            "\n#if defined(TWIN) && defined(WRONG)\ndst[i] = 2 * src[i] + 1 + (i == 7);\n#else\ndst[i] "
                            "= 2 * src[i] + 1;\n#endif\n");
@@ -307,7 +306,7 @@ BOOST_AUTO_TEST_CASE(
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_kernel_is_a_failed_launch_that_names_it) {
+BOOST_AUTO_TEST_CASE(missing_kernel_is_a_failed_launch_with_its_name) {
     const auto r = run_scratch(right, {{"absent", ""}}).front();
     BOOST_TEST((r.status == Status::launch_failed));
     BOOST_TEST(r.reason.find("scratch_absent") != std::string::npos);
@@ -320,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_throws_interrupted_and_starts_no_cell) {
     BOOST_TEST(recorder.records.empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_dump_is_written_after_timing_beside_the_source_and_options) {
+BOOST_AUTO_TEST_CASE(dump_is_written_after_timing_with_source_and_options) {
     test::Folder folder("dumps");
     run::Settings settings;
     settings.dumps = folder.path / "dumps";

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_SUITE(hot_code,
                       *boost::unit_test::precondition([](boost::unit_test::test_unit_id) { return is_pocl(); }))
 
 // Without optimisation the work-group function calls the kernel, which is the function that has the loop then.
-BOOST_AUTO_TEST_CASE(the_loop_that_does_the_work_is_found_in_the_function_of_the_local_size_that_ran) {
+BOOST_AUTO_TEST_CASE(hot_loop_is_found_in_the_function_of_the_local_size) {
     const test::Folder folder("hot");
     auto settings = sampled(0.1);
     settings.dumps = folder.path;
@@ -100,20 +100,20 @@ BOOST_AUTO_TEST_CASE(the_loop_that_does_the_work_is_found_in_the_function_of_the
     BOOST_TEST(isa.find("<_pocl_kernel_scratch_chain_workgroup>:") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_sampled_unless_asked_for) {
+BOOST_AUTO_TEST_CASE(nothing_is_sampled_without_the_option) {
     const auto record = run_chain({}).front();
     BOOST_TEST((record.status == Status::ok));
     BOOST_TEST(!record.hot.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_much_longer_than_the_pass_is_left_out_with_the_reason) {
+BOOST_AUTO_TEST_CASE(operation_longer_than_the_pass_is_not_sampled) {
     const auto record = run_chain(sampled(1e-6)).front();
     BOOST_REQUIRE_MESSAGE(record.hot.has_value(), model::name(record.status) << ": " << record.reason);
     BOOST_TEST(!record.hot->known());
     BOOST_TEST(record.hot->reason.find("an operation takes ") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(where_perf_event_open_is_refused_a_timer_of_cpu_time_does_it) {
+BOOST_AUTO_TEST_CASE(cpu_timer_samples_if_perf_event_open_is_refused) {
     const auto record = with_refused({SYS_perf_event_open});
     BOOST_TEST(record.reason == "");
     BOOST_REQUIRE(record.hot.has_value());
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(where_perf_event_open_is_refused_a_timer_of_cpu_time_does_i
         BOOST_TEST(record.hot->reason.find("say nothing") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(where_both_are_refused_the_record_says_so_and_the_cell_is_fine) {
+BOOST_AUTO_TEST_CASE(record_explains_missing_samples_if_both_are_refused) {
     const auto record = with_refused({SYS_perf_event_open, SYS_timer_create});
     BOOST_TEST((record.status == Status::ok));
     BOOST_TEST(record.time.has_value());

@@ -28,7 +28,7 @@ void uses_it(const model::Variant& variant, model::Setup& setup) {
 
 BOOST_AUTO_TEST_SUITE(promises)
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_uses_what_the_device_only_lists_is_unsupported) {
+BOOST_AUTO_TEST_CASE(kernel_using_a_falsely_listed_extension_is_unsupported) {
     device::Session session(boaster());
     if (device::keeps_promise(session, extension)) return;
     const auto records =
@@ -44,11 +44,11 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_uses_what_the_device_only_lists_is_unsupporte
     BOOST_TEST((by_variant.at("typo")->status == Status::build_failed));
 }
 
-BOOST_AUTO_TEST_CASE(an_extension_without_a_trial_is_believed) {
+BOOST_AUTO_TEST_CASE(extension_without_a_test_is_trusted) {
     BOOST_TEST(device::keeps_promise(cllab::test::session(), "cl_no_such_extension"));
 }
 
-BOOST_AUTO_TEST_CASE(a_promise_is_tried_once) {
+BOOST_AUTO_TEST_CASE(extension_is_tested_once) {
     device::Session session(boaster());
     unsigned asked = 0;
     const auto ask = [&] { return ++asked > 0; };

@@ -11,7 +11,7 @@ using cllab::test::session;
 
 BOOST_AUTO_TEST_SUITE(sessions)
 
-BOOST_AUTO_TEST_CASE(the_binary_of_an_unbuilt_program_is_never_asked_for) {
+BOOST_AUTO_TEST_CASE(binary_of_an_unbuilt_program_is_never_requested) {
     device::Built never;
     BOOST_TEST(device::program_binary(never).empty());
 }
@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(the_binary_of_a_built_program_has_a_known_kind) {
 }
 
 // A driver that works over a network ships one text to one device; files and shared contexts stay behind.
-BOOST_AUTO_TEST_CASE(a_context_holds_one_device_and_a_program_is_one_text) {
+BOOST_AUTO_TEST_CASE(context_has_one_device_and_program_has_one_text) {
     BOOST_TEST(session().context().getInfo<CL_CONTEXT_DEVICES>().size() == 1u);
     const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 1; }";
     const auto built = device::build(session(), text, "");
@@ -33,14 +33,14 @@ BOOST_AUTO_TEST_CASE(a_context_holds_one_device_and_a_program_is_one_text) {
     BOOST_TEST(built.program.getInfo<CL_PROGRAM_SOURCE>() == text);
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_build_is_an_answer_with_the_drivers_words) {
+BOOST_AUTO_TEST_CASE(failed_build_returns_the_log_of_the_driver) {
     const auto built = device::build(session(), "kernel void k( {", "");
     BOOST_TEST(!built.ok);
     BOOST_TEST(!built.log.empty());
 }
 
 // What an arrangement builds from: the bytes of the process before it, where the driver is the faster for it.
-BOOST_AUTO_TEST_CASE(a_program_whose_bytes_are_known_is_built_from_them_and_one_of_refused_bytes_from_its_text) {
+BOOST_AUTO_TEST_CASE(known_program_is_built_from_bytes_or_else_from_text) {
     if (!device::KnownPrograms::pay(session().facts())) return;
     const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 28; }",
                       other = "kernel void k(global uint* out) { out[0] = 29; }";
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_another_process_found_out_is_not_found_out_again) {
+BOOST_AUTO_TEST_CASE(device_state_of_another_process_is_reused) {
     device::Session after(cllab::test::found());
     BOOST_TEST(!after.device_state().has_value());  // nothing is known of a device that has done nothing
     device::DeviceState left;
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_another_process_found_out_is_not_found_out_again) {
     BOOST_TEST(after.device_state()->audit.launches == 7u);
 }
 
-BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
+BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_give_equal_bytes) {
     for (const auto how : {model::Transfer::copied, model::Transfer::mapped, model::Transfer::host_pointer}) {
         device::GuardedBuffer buffer(session(), 5000, device::least_guard_bytes, how);
         model::Bytes out(5000), back(5000);
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
 
 // Much data is copied, and poison made, where a CPU device has it: in a part of a buffer too, and of no whole number of
 // pages.
-BOOST_AUTO_TEST_CASE(much_data_comes_to_a_buffer_and_back_whole_and_stays_between_its_guards) {
+BOOST_AUTO_TEST_CASE(large_transfers_arrive_complete_between_guards) {
     const std::size_t size = (9 << 20) + 24;
     device::GuardedBuffer buffer(session(), size, device::least_guard_bytes, model::Transfer::copied);
     buffer.arm(1);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(much_data_comes_to_a_buffer_and_back_whole_and_stays_betwee
 }
 
 // A driver that reports a read and makes none would leave another cell's results there.
-BOOST_AUTO_TEST_CASE(host_memory_that_is_reused_does_not_hold_what_it_held) {
+BOOST_AUTO_TEST_CASE(reused_host_memory_loses_its_old_contents) {
     const std::size_t size = (2 << 20) + 24, page = 4096;
     const model::Bytes results(size, std::byte{7});
     session().reuse(model::Bytes(results));

@@ -128,7 +128,7 @@ class Kernels(Lane):
         if LANE == "rusticl":  # quirk rusticl-group-32: its answer would leave out half of the cells
             self.assertEqual([r["id"] for r in records if "this kernel can have" in r["reason"]], [])
 
-    def test_a_macro_without_what_it_promises_costs_no_family(self):
+    def test_broken_extension_macro_costs_no_family(self):
         """PoCL 7.2 and Intel's runtime 2026.2 define cl_khr_kernel_clock and have no clock_read_sub_group."""
         if LANE != "pocl":
             return
@@ -190,7 +190,7 @@ class KernelFiles(Lane):
         if LANE == "oclgrind":
             self.assertEqual(log.read_text(), "")
 
-    def test_a_kernel_that_prints_and_one_far_from_0_are_right_or_unsupported(self):
+    def test_printing_kernel_and_one_far_from_0_are_right_or_unsupported(self):
         """Both ended as launch_failed on an NVIDIA GPU once: its driver prints by itself, and has 32 bits for a global offset."""
         if LANE not in ("pocl", "gpu"):
             return
@@ -206,7 +206,7 @@ class KernelFiles(Lane):
     CODE = {"pocl": ("isa.txt", rb"\bret"), "opt-disable": ("isa.txt", rb"\bret"), "intel": ("isa.txt", rb"\bret"),
             "rusticl": ("program.spv", rb"^\x03\x02\x23\x07(?s:.*)KERNEL\0"), "oclgrind": ("isa.txt", rb"(?s)define .*@KERNEL\(.*\bret void")}
 
-    def test_every_kernel_file_has_its_code_beside_the_result(self):
+    def test_every_kernel_file_shows_its_code_next_to_the_result(self):
         if LANE not in self.CODE:
             return
         environment = self.simulator()[1] if LANE == "oclgrind" else OTHERS.get(LANE, {})
@@ -225,7 +225,7 @@ class KernelFiles(Lane):
                         self.assertGreater(record["code"]["code_bytes"], 50)
 
     @against_noise
-    def test_the_loop_that_ran_is_found_in_the_code_of_a_kernel_file(self):
+    def test_executed_loop_is_found_in_the_code_of_a_kernel_file(self):
         if LANE not in ("pocl", "intel"):
             return
         path = SOURCE / "tests" / "kernels" / "reduce_local.cl"
@@ -245,16 +245,16 @@ class Expectations(unittest.TestCase):
     def said(self, *cells):
         return complaints(cells, [self.ENTRY])
 
-    def test_an_expected_failure_is_no_complaint_and_one_that_passes_is(self):
+    def test_expected_failure_is_accepted_and_unexpected_success_reported(self):
         self.assertEqual(self.said(self.cell("wrong_result"), self.cell("ok", n=1), self.cell("unsupported", n=2)), [])
         self.assertEqual(self.said(self.cell("ok")), ["f_v n=4 is ok, expected wrong_result: why"])
 
-    def test_another_failure_of_the_cell_another_cell_and_another_version_are_not_expected(self):
+    def test_other_failures_cells_and_versions_are_unexpected(self):
         self.assertEqual(len(self.said(self.cell("launch_failed"))), 1)
         self.assertEqual(len(self.said(self.cell("wrong_result"), self.cell("wrong_result", n=5))), 1)
         self.assertEqual(len(self.said(self.cell("wrong_result", driver="23.1"))), 1)
 
-    def test_an_entry_that_fits_no_cell_and_an_unsupported_cell_without_a_reason_are_complaints(self):
+    def test_unused_entries_and_missing_reasons_are_reported(self):
         self.assertEqual(self.said(self.cell("ok", n=1)), ["the expected failure f_v n=4* of P fits no cell of this lane"])
         self.assertEqual(self.said(self.cell("wrong_result"), self.cell("unsupported", n=1, reason="")),
                          ["f_v n=1 is unsupported without a reason"])
@@ -268,16 +268,16 @@ class Together(unittest.TestCase):
     def joined(self, *runs):
         return together([([name], axes) for name, *axes in runs], self.AXES)
 
-    def test_runs_share_a_process_where_each_kernel_keeps_its_axes(self):
+    def test_runs_share_a_process_if_each_kernel_keeps_its_axes(self):
         self.assertEqual(self.joined(("a_v", "n=1"), ("b_v", "n=1"), ("c_v", "k=2")), [(["a_v", "b_v", "c_v"], ["n=1", "k=2"])])
         self.assertEqual(len(self.joined(("b_v", "n=1"), ("a_v", "n=1", "m=2"))), 1)
 
-    def test_an_axis_that_a_kernel_would_get_beside_its_own_or_with_another_value_keeps_runs_apart(self):
+    def test_extra_or_conflicting_axes_keep_runs_apart(self):
         for runs in ((("a_v", "n=1"), ("b_v", "n=2")), (("a_v", "n=1"), ("b_v",)), (("b_v",), ("a_v", "n=1")), (("b_v", "n=1"), ("a_v", "m=2"))):
             with self.subTest(runs=runs):
                 self.assertEqual(len(self.joined(*runs)), 2)
 
-    def test_a_kernel_is_twice_in_no_run(self):
+    def test_no_run_has_a_kernel_twice(self):
         self.assertEqual(len(self.joined(("a_v", "n=1"), ("a_v", "n=1"))), 2)
 
 
@@ -293,13 +293,13 @@ class Simulator(Lane):
                  self.kernels(muladd=source), UNOPTIMISED, env=self.environment(**environment), status=None)
         return log.read_text()
 
-    def test_a_race_is_seen(self):
+    def test_race_is_detected(self):
         self.assertIn("data race", self.said_of("out[0] = (float)get_global_id(0);"))
 
-    def test_an_uninitialised_value_is_seen(self):
+    def test_uninitialised_value_is_detected(self):
         self.assertIn("uninitialized", self.said_of("float x[2]; if (x[get_global_id(0) & 1] > 1) out[1] = 1;"))
 
-    def test_a_read_outside_is_seen(self):
+    def test_read_outside_is_detected(self):
         self.assertIn("Invalid read", self.said_of("volatile float x = out[100000000];"))
 
 

@@ -102,14 +102,14 @@ class Isa(IsaTest):
         self.assertIn("must not", mismatch(text, [("check", "one"), ("not", "two"), ("check", "three")]))
         self.assertIn("must not", mismatch(text, [("not", "three")]))
 
-    def test_the_gcn_address_forms_rank_as_the_article_ranks_them(self):
+    def test_gcn_address_forms_rank_as_in_the_article(self):
         vector = {}
         for form in ("inside", "hoisted", "bytes"):
             out, _ = self.isa(f"address_masked_{form}", "--target", "gfx900", "--summary")
             vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
 
-    def test_a_processor_with_vnni_gets_its_16_bit_products_of_plain_text_and_no_processor_its_bytes_or_tiles(self):
+    def test_only_16_bit_products_of_plain_text_use_vnni(self):
         if not shutil.which("clang-15"):
             self.skipTest("clang-15 is not installed")
 
@@ -126,7 +126,7 @@ class Isa(IsaTest):
             self.assertEqual(products("integer", "sapphirerapids", *chains), {"vpdpwssd"})
         self.assertEqual(products("hgemm", "sapphirerapids", "-DTYPE_s8", "-DHGEMM_NAIVE", "-include", "hgemm.h"), {"vpmaddwd"})
 
-    def test_code_alone_is_wanted_so_no_data_is_made(self):
+    def test_code_only_command_makes_no_data(self):
         little = 1 << 30  # the arrays of each have more
         for variant, *axes in (("himeno_swap", "size=L", "data=random"), ("batchnorm_channel_two", "images=128", "channels=256", "height=112", "width=112")):
             with self.subTest(variant):
@@ -134,7 +134,7 @@ class Isa(IsaTest):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core compiles one variant at a time")
-    def test_variants_are_compiled_at_the_same_time(self):
+    def test_variants_are_compiled_in_parallel(self):
         tools = self.folder / "tools"
         tools.mkdir()
         # Each waits until another one has begun, and fails without a word after ten seconds alone.
@@ -150,7 +150,7 @@ class Isa(IsaTest):
         _, err = self.isa("muladd_mad", "muladd_fma", "--target", "sm_80", status=1, env=self.environment(PATH=f"{tools}:/usr/bin:/bin"))
         self.assertEqual(re.findall(r"(?m)^(\w+) for sm_80: build_failed: (.*)", err), [("muladd_fma", "together"), ("muladd_mad", "together")])
 
-    def test_a_disassembler_that_hangs_costs_the_listing_and_neither_the_time_nor_processes_nor_folders(self):
+    def test_hanging_disassembler_costs_only_the_listing(self):
         tools, temporary = self.folder / "tools", self.folder / "tmp"
         for folder in (tools, temporary):
             folder.mkdir()
@@ -177,7 +177,7 @@ class Isa(IsaTest):
             self.assertTrue(not status.exists() or "sleep" not in status.read_text().splitlines()[0] or "zombie" in status.read_text(),
                             f"process {pid} lives on")
 
-    def test_of_the_functions_that_earlier_runs_left_in_pocls_cache_the_one_that_ran_is_shown(self):
+    def test_executed_function_in_the_pocl_cache_is_shown(self):
         env = self.environment(POCL_CACHE_DIR=str(self.folder / "cache"))
         titles = []
         for items in (61440, 131072, 61440):
@@ -187,7 +187,7 @@ class Isa(IsaTest):
         self.assertNotIn("may have run", "".join(titles))
         self.assertNotEqual(titles[0], titles[1])
 
-    def test_build_options_that_leave_no_code_fail_with_a_sentence(self):
+    def test_build_options_without_code_fail_with_a_sentence(self):
         for target in ("gfx900", "sm_80"):
             for option in ("-E", "-M", "-emit-llvm"):
                 with self.subTest(f"{target} {option}"):
@@ -195,13 +195,13 @@ class Isa(IsaTest):
                     self.assertEqual(out, "")
                     self.assertRegex(err, rf"muladd_mad for {target}: build_failed: .")
 
-    def test_a_folder_for_temporary_files_that_is_not_there_is_one_sentence(self):
+    def test_missing_temporary_folder_gives_one_sentence(self):
         for target in ("gfx900", "sm_80"):
             with self.subTest(target):
                 _, err = self.isa("muladd_mad", "--target", target, status=3, env=self.environment(TMPDIR=str(self.folder / "absent")))
                 self.assert_one_sentence(err, "temporary files cannot be written to TMPDIR=", "absent: No such file or directory")
 
-    def test_a_target_that_a_package_would_add_names_the_command(self):
+    def test_target_missing_a_package_names_the_install_command(self):
         _, err = self.lab("isa", "muladd_mad", "--target", "sm_80", status=3, env=self.environment(PATH="/nowhere"))
         self.assert_one_sentence(err, "cannot make code for sm_80 here: ", "apt-get install clang-15 libclc-15")
 

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(an_error_keeps_its_blame_and_sentence) {
     BOOST_TEST(text == "a sentence");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_system_refuses_is_an_error_of_the_environment_and_no_raw_exception) {
+BOOST_AUTO_TEST_CASE(system_failures_are_environment_errors_in_our_words) {
     for (const auto& [blame, text] : {said(std::bad_alloc()), said(std::length_error("vector::_M_default_append")),
                                       said(std::system_error(EAGAIN, std::generic_category())),
                                       said(std::filesystem::filesystem_error(
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(what_the_system_refuses_is_an_error_of_the_environment_and_
     BOOST_TEST(has(said(std::bad_alloc()).second, "ulimit -v"));
 }
 
-BOOST_AUTO_TEST_CASE(anything_else_is_a_fault_of_this_program) {
+BOOST_AUTO_TEST_CASE(other_exceptions_are_internal_faults) {
     BOOST_TEST((said(std::logic_error("x")).first == Blame::result));
 }
 

@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(atomic)
 using namespace cllab;
 using namespace cllab::test;
 
-BOOST_AUTO_TEST_CASE(global_counters_hold_every_addition) {
+BOOST_AUTO_TEST_CASE(global_counters_count_every_addition) {
     for (const auto* counters : {"1", "32", "4096"}) {
         const auto setup = set_up("atomic_global", probe_gpu(), {{"counters", counters}});
         auto counter = argument<std::uint32_t>(setup, "counter");
@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(global_counters_hold_every_addition) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(local_counters_hold_every_addition_of_their_group) {
+BOOST_AUTO_TEST_CASE(local_counters_count_every_addition_of_their_group) {
     const auto setup = set_up("atomic_local", probe_gpu(), {{"counters", "4"}});
     auto out = argument<std::uint32_t>(setup, "out");
     const auto lanes = setup.local.count(), groups = setup.global.count() / lanes;
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(local_counters_hold_every_addition_of_their_group) {
     require_right_and_watched(setup, "out", out, 7, out.size() - 1);
 }
 
-BOOST_AUTO_TEST_CASE(the_chain_goes_round_the_counters) {
+BOOST_AUTO_TEST_CASE(chain_visits_the_counters_in_turn) {
     const auto setup = set_up("atomic_chain", probe_gpu(), {{"counters", "4"}});
     auto counter = argument<std::uint32_t>(setup, "counter");
     const auto key = argument<std::uint32_t>(setup, "key")[0];
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_gives_rates_and_the_latency) {
     BOOST_TEST(latency.high >= 400e-9);
 }
 
-BOOST_AUTO_TEST_CASE(one_disturbed_address_does_not_withhold_the_latency_of_all) {
+BOOST_AUTO_TEST_CASE(one_disturbed_address_does_not_withhold_the_overall_latency) {
     auto chain = curve_of("chain", {{1, 6.9e-9}, {4, 6.6e-9}, {32, 6.1e-9}, {256, 6.5e-9}});
     const auto known_within = [&](double part) {
         for (auto& s : chain.samples) s.low = s.seconds * (1 - part), s.high = s.seconds * (1 + part);

@@ -21,7 +21,7 @@ const Axes small{{"size", "65536"}, {"width", "16"}};
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_copy_is_its_source) {
+BOOST_AUTO_TEST_CASE(copy_equals_its_source) {
     for (const auto* variant : {"copy", "batch"}) {
         const auto setup = set_up(std::string("bandwidth_") + variant, probe_gpu(), small);
         require_right_and_watched(setup, "dst", argument<std::uint32_t>(setup, "src"), 0, 16383);
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(the_copy_is_its_source) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_write_follows_from_place_and_key) {
+BOOST_AUTO_TEST_CASE(written_words_follow_from_position_and_key) {
     const auto setup = set_up("bandwidth_write", probe_gpu(), small);
     Words dst(16384);
     for (std::uint32_t i = 0; i < dst.size(); ++i)
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_triad_is_a_sum_of_two) {
     BOOST_TEST(setup.work.bytes == 3 * 65536.0);
 }
 
-BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
+BOOST_AUTO_TEST_CASE(read_sums_the_elements_of_each_work_item) {
     for (const bool on_cpu : {false, true}) {
         const auto setup = set_up("bandwidth_read", on_cpu ? probe_cpu() : probe_gpu(), small);
         const auto src = argument<std::uint32_t>(setup, "src");
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_block_after_block_on_a_cpu) {
+BOOST_AUTO_TEST_CASE(cpu_groups_reread_the_region_block_by_block) {
     const auto setup = set_up("bandwidth_reread", probe_cpu(), small);
     const auto src = argument<std::uint32_t>(setup, "src");
     const std::size_t depth = 256, groups = setup.global.count(), blocks = argument<std::uint32_t>(setup, "blocks")[0];
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_block_after_block_on
     BOOST_TEST(verdict(setup, "sums", sums, 6) != "", "a trip too many passed");
 }
 
-BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_block) {
+BOOST_AUTO_TEST_CASE(one_gpu_group_per_unit_rereads_every_block) {
     for (const auto* size : {"16384", "65536", "81920"}) {
         const auto setup = set_up("bandwidth_reread", probe_gpu(), {{"size", size}, {"width", "16"}});
         const auto src = argument<std::uint32_t>(setup, "src");
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
     }
 }
 
-BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_written) {
+BOOST_AUTO_TEST_CASE(strided_copies_write_only_the_selected_elements) {
     // Elements of four words, from word 3 on every fifth of them: 820 of 4096.
     const Axes places{{"size", "65536"}, {"width", "16"}, {"offset", "3"}, {"stride", "5"}};
     const auto moved = [](std::size_t at) { return at >= 3 && (at - 3) / 4 % 5 == 0 && (at - 3) / 20 < 820; };
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_writt
     require_right_and_watched(read, "sums", sums, 0, 0);
 }
 
-BOOST_AUTO_TEST_CASE(places_that_are_not_the_usual_ones_conclude_for_themselves) {
+BOOST_AUTO_TEST_CASE(other_offsets_and_strides_have_their_own_conclusions) {
     std::vector<Curve> curves;
     for (const auto& [offset, stride, seconds] :
          {std::tuple{"0", "1", 1e-3}, {"1", "1", 1.25e-3}, {"4", "1", 1e-3}, {"0", "2", 0.8e-3}, {"0", "8", 0.5e-3}}) {
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(the_yardstick_alone_concludes_nothing) {
     require_finding(found, "read bandwidth", 2e12);
 }
 
-BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
+BOOST_AUTO_TEST_CASE(reread_sweep_shows_the_cache_levels) {
     std::vector<std::pair<double, double>> points;
     for (double kib = 16; kib <= 65536; kib *= 2)
         points.emplace_back(kib * 1024, kib <= 128 ? 1e-13 : kib <= 8192 ? 2e-13 : 5e-13);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
     for (const auto& finding : found) BOOST_TEST(finding.name != "level 3 capacity");  // the sweep ends in it
 }
 
-BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all_regions_on_the_way_say) {
+BOOST_AUTO_TEST_CASE(gradual_second_level_has_the_size_seen_in_all_regions) {
     // An H200 of 60 MiB, 2026-11-22, twice; times per byte in femtoseconds.
     const std::vector<double> mib{1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, .359375, .421875, .5,  1,   2,
                                   4,       8,       16,      32,     64,     76.11,   90.52,   128, 256, 512};
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all
     }
 }
 
-BOOST_AUTO_TEST_CASE(of_two_sizes_that_no_cache_of_a_gpu_holds_the_difference_is_the_rate) {
+BOOST_AUTO_TEST_CASE(read_rate_is_the_slope_between_sizes_beyond_the_gpu_cache) {
     constexpr double launch = 12e-6, rate = 4.5e12, MiB = 1 << 20;
     auto large = probe_gpu();
     large.last_level_bytes = 128 << 20;

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
     BOOST_TEST(verdict(setup, "out", out, 4) != "", "a missing trip passed");
 }
 
-BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_of_all_groups_end_where_their_loads_lead) {
+BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_end_where_their_loads_lead) {
     const auto setup = set_up("banks_rate", probe_gpu(), {{"stride", "2"}});
     const auto start = argument<std::uint32_t>(setup, "start");
     std::vector<std::uint32_t> out;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_of_all_groups_end_where_their
     require_finding(found, "local memory at the worst stride", 32);
 }
 
-BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {
+BOOST_AUTO_TEST_CASE(conclusion_finds_the_banks_behind_the_curve) {
     std::vector<std::pair<double, double>> points;
     for (const auto& text : family("banks").axes.front().values) {
         const auto stride = static_cast<std::uint32_t>(std::stoul(text));
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {
     require_finding(found, "4-byte local load", 13e-9);
 }
 
-BOOST_AUTO_TEST_CASE(a_flat_curve_has_no_banks_and_a_cpu_no_curve) {
+BOOST_AUTO_TEST_CASE(flat_curve_has_no_banks_and_cpu_is_unsupported) {
     const auto found =
         concluded("banks", {curve_of("word", {{0, 1e-9}, {1, 1e-9}, {2, 1e-9}, {32, 1e-9}})}, probe_gpu());
     BOOST_TEST(!finding(found, "4-byte banks"));

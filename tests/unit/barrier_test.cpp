@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(barrier)
 using namespace cllab;
 using namespace cllab::test;
 
-BOOST_AUTO_TEST_CASE(the_exchange_hands_values_on_to_the_neighbour) {
+BOOST_AUTO_TEST_CASE(exchange_passes_values_to_the_neighbour) {
     const auto setup = set_up("barrier_exchange", probe_gpu(), {{"group", "32"}});
     const auto c = argument<std::uint32_t>(setup, "c")[0];
     std::vector<std::uint32_t> x(32);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(plain_counts_its_passes) {
     BOOST_TEST(verdict(setup, "out", x, 2) != "", "a trip too many passed");
 }
 
-BOOST_AUTO_TEST_CASE(a_cpu_is_told_the_cost_a_work_item) {
+BOOST_AUTO_TEST_CASE(cpu_conclusion_is_the_barrier_cost_per_work_item) {
     const auto found = concluded(
         "barrier", {curve_of("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve_of("none", {{32, 10e-9}, {1024, 128e-9}})},
         probe_cpu());
@@ -54,11 +54,11 @@ BOOST_AUTO_TEST_CASE(a_cpu_is_told_the_cost_a_work_item) {
     require_finding(sizes, "barrier of 32", 10e-9);
 }
 
-BOOST_AUTO_TEST_CASE(a_group_too_large_is_unsupported) {
+BOOST_AUTO_TEST_CASE(too_large_group_is_unsupported) {
     BOOST_CHECK_THROW(set_up("barrier_plain", probe_gpu(), {{"group", "2048"}}), Unsupported);
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_is_faster_with_barriers_says_nothing_of_their_cost) {
+BOOST_AUTO_TEST_CASE(faster_loop_with_barriers_withholds_their_cost) {
     const auto found =
         concluded("barrier", {curve_of("plain", {{1024, 100e-9}}), curve_of("none", {{1024, 1200e-9}})}, probe_cpu());
     const auto split = of_id(found, "split");

@@ -25,7 +25,7 @@ Answer said_so(const std::string& text) { return {Answer::Status::answered, text
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_list_of_entries_has_fields_that_go_on_in_indented_lines) {
+BOOST_AUTO_TEST_CASE(fields_of_a_list_entry_continue_on_indented_lines) {
     const auto entries = text_entries("first\na: one\n  two\nb: three: four\n\nsecond\na: 5\n");
     BOOST_REQUIRE(entries.size() == 2);
     BOOST_TEST(entries[0].name == "first");
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_entries_has_fields_that_go_on_in_indented_lines) 
     BOOST_TEST(entries[1].fields.size() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_becomes_one_question_for_each_word) {
+BOOST_AUTO_TEST_CASE(each_word_of_a_row_becomes_a_question) {
     const auto rows = read_rows(
         "a.b\neach: x y:2\nask: what of $ and %?\nvalue: k options=-D$\nso = 1: one\nso: other\n\nc\nask: w\ntime: "
         "k\n");
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_row_becomes_one_question_for_each_word) {
     BOOST_TEST(rows[2].kind == "time");
 }
 
-BOOST_AUTO_TEST_CASE(every_row_is_whole_and_its_kernels_are_there) {
+BOOST_AUTO_TEST_CASE(every_row_is_complete_and_its_kernels_exist) {
     const std::set<std::string> known{"each", "ask", "claim", "needs", "say", "so", "note"};
     std::set<std::string> names;
     for (const auto& row : questions({})) {
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(every_row_is_whole_and_its_kernels_are_there) {
     BOOST_TEST(names.size() >= 40);
 }
 
-BOOST_AUTO_TEST_CASE(questions_are_chosen_by_their_names_or_the_beginning_of_them) {
+BOOST_AUTO_TEST_CASE(questions_are_selected_by_name_or_prefix) {
     const auto chosen = questions({"special.shift", "launch.enqueue"});
     BOOST_REQUIRE(chosen.size() == 3);
     BOOST_TEST(chosen[0].name == "launch.enqueue.plain");
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(questions_are_chosen_by_their_names_or_the_beginning_of_the
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_launch_is_read_with_the_sizes_of_the_device) {
+BOOST_AUTO_TEST_CASE(launch_is_parsed_with_the_sizes_of_the_device) {
     const auto launch =
         launch_of(" copy global=items*3/16,side local=max_group,4 options=-DA=1;-DB input=zeros", sizes);
     BOOST_TEST(launch.kernel == "copy");
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_launch_is_read_with_the_sizes_of_the_device) {
     BOOST_CHECK_THROW(launch_of("k globe=1", sizes), std::out_of_range);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_kernel_left_is_said_in_words) {
+BOOST_AUTO_TEST_CASE(kernel_output_is_translated_into_words) {
     const std::vector<std::uint32_t> words{1, 256, 0x80000000u, 0};
     const auto row_says = [&](const std::string& lines) { return said(read_rows("a\n" + lines).front(), words); };
     BOOST_TEST(row_says("") == "1");
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(what_a_kernel_left_is_said_in_words) {
     BOOST_TEST(row_says("say 2: two\nsay: last {1}x{0}; {2}\n") == "last 256x1; 2147483648");
 }
 
-BOOST_AUTO_TEST_CASE(a_wide_interval_decides_nothing) {
+BOOST_AUTO_TEST_CASE(wide_interval_is_undecided) {
     const auto sure = measured("", {2.6, 2.5, 2.7});
     BOOST_TEST(sure.text == "2.60 (2.50 to 2.70)");
     BOOST_CHECK(sure.status == Answer::Status::answered);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_wide_interval_decides_nothing) {
     BOOST_TEST(measured("s", {1e-3, 1e-3, 1e-3}).text == "1.00 ms");
 }
 
-BOOST_AUTO_TEST_CASE(what_follows_is_the_first_that_holds) {
+BOOST_AUTO_TEST_CASE(first_matching_consequence_applies) {
     const auto row =
         read_rows("a\nask: w\nvalue: k\nso < 16: small\nso = 1x: never\nso = CL: refused\nso: large\n").front();
     BOOST_TEST(consequence(row, said_so("1x1009")) == "small");
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(what_follows_is_the_first_that_holds) {
     BOOST_TEST(consequence(noted, measured("", {2, 1.9, 2.1}), "note") == "");
 }
 
-BOOST_AUTO_TEST_CASE(devices_differ_beyond_their_intervals) {
+BOOST_AUTO_TEST_CASE(devices_differ_only_beyond_their_intervals) {
     BOOST_TEST(differ(said_so("a"), said_so("b")));
     BOOST_TEST(!differ(said_so("a"), said_so("a")));
     BOOST_TEST(differ(said_so("a"), Answer{Answer::Status::failed, "a"}));

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
     BOOST_TEST(verdict(setup, "state", state, 3) != "", "a chase one load too far passed");
 }
 
-BOOST_AUTO_TEST_CASE(the_lone_chase_takes_one_load_a_visit) {
+BOOST_AUTO_TEST_CASE(lone_chase_makes_one_load_per_visit) {
     const auto setup = set_up("cacheline_lone", probe_gpu(), {{"footprint", "8192"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     auto state = argument<std::uint64_t>(setup, "state");
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
     require_finding(found, "line", 128);
 }
 
-BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_beyond_it_was_fetched) {
+BOOST_AUTO_TEST_CASE(first_jump_on_a_cpu_is_the_line_and_later_ones_prefetch) {
     const Axes fixed{{"offset", "0"}, {"footprint", "134217728"}};
     const auto found = concluded(
         "cacheline",
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_be
         if (finding.name == "lone miss") BOOST_TEST(says(finding.how, "in 128 MiB"));
 }
 
-BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a_line) {
+BOOST_AUTO_TEST_CASE(line_is_withheld_when_no_distance_costs_more) {
     // Nanoseconds of an EPYC beside a neighbour.
     const Axes fixed{{"offset", "0"}, {"footprint", "67108864"}};
     const auto found = concluded(
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a
     BOOST_TEST(found.back().withheld.find("a second load costs no more") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_first_jump_elsewhere_than_at_a_cpus_line_is_not_called_its_line) {
+BOOST_AUTO_TEST_CASE(jump_away_from_the_reported_cpu_line_is_not_the_line) {
     const Axes fixed{{"offset", "0"}, {"footprint", "67108864"}};
     auto device = probe_cpu();
     device.cacheline_bytes = 64;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_first_jump_elsewhere_than_at_a_cpus_line_is_not_called_it
                found.back().withheld);
 }
 
-BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
+BOOST_AUTO_TEST_CASE(distances_that_touch_other_pairs_are_refused) {
     BOOST_CHECK_THROW(set_up("cacheline_pair", probe_gpu(), {{"distance", "256"}}), Error);
     BOOST_CHECK_THROW(set_up("cacheline_pair", probe_gpu(), {{"distance", "12"}}), Error);
 }

@@ -17,7 +17,7 @@ void add(Board& board, const char* kernel, int program, std::uint64_t global, st
 
 BOOST_AUTO_TEST_SUITE(capture)
 
-BOOST_AUTO_TEST_CASE(rows_of_a_kernel_are_one_and_the_longest_is_first) {
+BOOST_AUTO_TEST_CASE(rows_of_a_kernel_are_merged_and_sorted_by_time) {
     const auto board = std::make_unique<Board>();
     add(*board, "add", 1, 64, 3, 10);
     add(*board, "scale", 1, 64, 1, 100);
@@ -32,14 +32,14 @@ BOOST_AUTO_TEST_CASE(rows_of_a_kernel_are_one_and_the_longest_is_first) {
     BOOST_TEST(kernels[1][0]["kernel"] == "add");
 }
 
-BOOST_AUTO_TEST_CASE(kernels_of_the_same_name_in_two_programs_are_two) {
+BOOST_AUTO_TEST_CASE(same_kernel_name_in_two_programs_makes_two_kernels) {
     const auto board = std::make_unique<Board>();
     add(*board, "scale", 1, 64, 1, 1);
     add(*board, "scale", 2, 64, 1, 1);
     BOOST_TEST(by_kernel(rows_on(*board, "kernel")).size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_later_line_about_a_file_takes_the_place_of_an_earlier_one) {
+BOOST_AUTO_TEST_CASE(later_line_about_a_file_replaces_the_earlier_one) {
     const auto board = std::make_unique<Board>();
     board->say({{"file", "scale.cl"}, {"launch", 1}});
     board->say({{"file", "add.cl"}, {"launch", 1}});
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_later_line_about_a_file_takes_the_place_of_an_earlier_one
     BOOST_TEST(files[1]["launch"] == 7);
 }
 
-BOOST_AUTO_TEST_CASE(whatever_bytes_it_holds_nothing_beyond_it_is_read) {
+BOOST_AUTO_TEST_CASE(reader_stays_inside_a_board_with_arbitrary_bytes) {
     const auto board = std::make_unique<Board>();
     std::memset(static_cast<void*>(board.get()), 0xff, sizeof(Board));
     BOOST_TEST(rows_on(*board, "kernel").empty());
@@ -63,14 +63,14 @@ BOOST_AUTO_TEST_CASE(whatever_bytes_it_holds_nothing_beyond_it_is_read) {
     BOOST_TEST(said_on(*board, "note").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_line_that_finds_no_room_is_left_out) {
+BOOST_AUTO_TEST_CASE(line_without_room_on_the_board_is_dropped) {
     const auto board = std::make_unique<Board>();
     const std::string half(board->lines.size() / 2, 'x');
     for (int i = 0; i < 3; ++i) board->say({{"note", half + std::to_string(i)}});
     BOOST_TEST(said_on(*board, "note").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_board_is_made_once_and_is_found_again) {
+BOOST_AUTO_TEST_CASE(board_is_created_once_and_found_again) {
     const auto path = std::filesystem::temp_directory_path() / "cllab-capture-test-board";
     std::filesystem::remove(path);
     BOOST_TEST(!map_board(path, false));

@@ -19,7 +19,7 @@ std::size_t place(std::uint32_t item, std::uint32_t pass) { return (item / 4 + p
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
+BOOST_AUTO_TEST_CASE(stores_fill_only_the_lines_of_the_passes) {
     const auto setup = set_up("channels_store", probe_gpu(), small);
     auto out = argument<std::uint32_t>(setup, "out");
     const auto key = argument<std::uint32_t>(setup, "key")[0];
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_cpu_is_unsupported_and_a_split_word_refused) {
+BOOST_AUTO_TEST_CASE(cpu_is_unsupported_and_split_word_is_refused) {
     BOOST_CHECK_THROW(set_up("channels_load", probe_cpu()), Unsupported);
     BOOST_CHECK_THROW(set_up("channels_load", probe_gpu(), {{"spacing", "100"}}), Error);
 }

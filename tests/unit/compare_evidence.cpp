@@ -90,7 +90,7 @@ bool names_winner(const Evidence& evidence, const Evidence& control) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_they_share) {
+BOOST_AUTO_TEST_CASE(replicate_ratio_is_the_median_of_its_rounds_despite_drift) {
     Samples left, right;
     for (int i = 0; i < 41; ++i) {
         const double drift = 1 + 0.2 * std::sin(0.05 * i);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_t
     BOOST_TEST(std::isnan(centre_of({0, -1}, {1, 1}).log_ratio));  // differences of two times may be negative
 }
 
-BOOST_AUTO_TEST_CASE(samples_are_held_against_those_of_the_same_pair_of_rounds_by_their_numbers) {
+BOOST_AUTO_TEST_CASE(samples_are_paired_by_their_round_numbers) {
     // Rounds 2, 3 and 9 are lost on one side; every round takes ten times as long as the one before it but one.
     Samples left, right;
     std::vector<unsigned> of_left, of_right;
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(samples_are_held_against_those_of_the_same_pair_of_rounds_b
     BOOST_TEST(both.centre().error < 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(sides_that_change_places_change_the_sign_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(swapping_the_sides_only_changes_the_sign) {
     Random random(5);
     for (const unsigned rounds : {2u, 7u, 40u}) {
         const auto [left, right] = beside_another_process(random, rounds, 1.03, 0.01);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(sides_that_change_places_change_the_sign_and_nothing_else) 
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_error_of_an_arrangement_is_about_what_such_arrangements_differ_by) {
+BOOST_AUTO_TEST_CASE(error_of_a_replicate_matches_the_spread_of_replicates) {
     for (const double noise : {0.003, 0.03}) {
         Random random(31);
         std::vector<double> off, errors;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_error_of_an_arrangement_is_about_what_such_arrangements
     }
 }
 
-BOOST_AUTO_TEST_CASE(samples_that_take_twice_as_long_at_random_leave_the_middle_of_the_core_where_it_is) {
+BOOST_AUTO_TEST_CASE(randomly_doubled_samples_do_not_move_the_centre) {
     Random random(37);
     std::vector<double> off, of_medians;
     for (int i = 0; i < 200; ++i) {
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(samples_that_take_twice_as_long_at_random_leave_the_middle_
     BOOST_TEST(off[180] < 0.7 * of_medians[180]);
 }
 
-BOOST_AUTO_TEST_CASE(a_few_rounds_of_which_some_are_disturbed_know_that_they_know_little) {
+BOOST_AUTO_TEST_CASE(few_disturbed_rounds_have_a_large_error) {
     // Six rounds, two of them beside what makes the left side 6 % slower and nearly without noise: the closest
     // differences are those.
     Samples left, right;
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_few_rounds_of_which_some_are_disturbed_know_that_they_kno
     BOOST_TEST(std::abs(log_ratio) < 3 * error + 0.005);
 }
 
-BOOST_AUTO_TEST_CASE(errors_that_are_alike_change_nothing) {
+BOOST_AUTO_TEST_CASE(equal_errors_change_nothing) {
     const std::vector<double> logs{0.01, 0.03, -0.02, 0.02, 0.015, 0.011, 0.04, 0.005, 0.012};
     const auto plain = estimate(logs), alike = estimate({logs, std::vector<double>(logs.size(), 0.25)});
     BOOST_TEST(plain.ratio == alike.ratio, tolerance(1e-12));
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(errors_that_are_alike_change_nothing) {
                tolerance(1e-12));
 }
 
-BOOST_AUTO_TEST_CASE(intervals_cover_what_they_say_whatever_the_errors_are_worth) {
+BOOST_AUTO_TEST_CASE(interval_covers_as_stated_even_with_meaningless_errors) {
     for (const unsigned n : {8u, 12u, 20u})
         for (const bool errors_say : {true, false})
             BOOST_TEST_CONTEXT("n = " << n << (errors_say ? ", errors that say it" : ", errors that mean nothing")) {
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(intervals_cover_what_they_say_whatever_the_errors_are_worth
             }
 }
 
-BOOST_AUTO_TEST_CASE(arrangements_known_to_be_spoiled_cost_little) {
+BOOST_AUTO_TEST_CASE(replicates_known_to_be_disturbed_cost_little) {
     const auto width = [](bool errors_say) {
         Random random(3);
         double sum = 0;
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(arrangements_known_to_be_spoiled_cost_little) {
     BOOST_TEST(found(false) <= 0.65);
 }
 
-BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_most_one_comparison_of_a_hundred) {
+BOOST_AUTO_TEST_CASE(false_winners_beside_another_process_stay_below_1_percent) {
     // All the way from samples, with cells that are 6 % apart in each arrangement, either way.
     const auto named = share(300, [](Random& random) {
         Evidence evidence, control;
@@ -247,14 +247,14 @@ BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_mos
     BOOST_TEST(named <= 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(errors_that_mean_nothing_make_no_winners) {
+BOOST_AUTO_TEST_CASE(meaningless_errors_make_no_winners) {
     BOOST_TEST(share(1000, [](Random& random) {
                    return names_winner(spoiled_now_and_then(random, 12, 0, false),
                                        spoiled_now_and_then(random, 12, 0, false));
                }) <= 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(the_p_value_and_the_interval_weigh_alike) {
+BOOST_AUTO_TEST_CASE(p_value_and_interval_use_the_same_weights) {
     // A value just inside the interval is not refuted at its level, one just outside is.
     Random random(41);
     for (int t = 0; t < 50; ++t) {
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(the_p_value_and_the_interval_weigh_alike) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_known_better_than_arrangements_differ_counts_no_more_than_that) {
+BOOST_AUTO_TEST_CASE(error_of_a_replicate_is_at_least_the_spread_between_them) {
     std::vector<model::Arrangement> all(2);
     all[0].log_ratio = 0.01, all[0].error = 0;
     all[1].control = 0.02, all[1].control_error = 0.004;

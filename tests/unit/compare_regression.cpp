@@ -68,7 +68,7 @@ CellChange after_all_looks(Random& random, const std::vector<unsigned>& sizes, d
 
 BOOST_AUTO_TEST_SUITE(compare_regression, *boost::unit_test::label("simulation"))
 
-BOOST_AUTO_TEST_CASE(p_values_are_those_that_counting_gives) {
+BOOST_AUTO_TEST_CASE(p_values_match_enumeration) {
     const std::vector<double> eight(8, 0.05);
     BOOST_TEST(signed_rank_p(eight, 0.02) == 2.0 / 256, tolerance(1e-12));
     BOOST_TEST(signed_rank_p(eight, 0.05) == 1.0);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(p_values_are_those_that_counting_gives) {
     BOOST_TEST(rank_sum_p(std::vector<double>(4, 0.25), std::vector<double>(4, 0.0), 0.25) == 1.0);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_is_said_only_of_an_interval_that_lies_within_the_threshold_on_both_sides) {
+BOOST_AUTO_TEST_CASE(same_needs_an_interval_inside_both_thresholds) {
     const FamilyRules rules{0.02, 0.01, 1};
     const auto between = [&](double low, double high) {
         model::CellTest test;
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(the_same_is_said_only_of_an_interval_that_lies_within_the_t
     BOOST_TEST((between(0.985, 1.1) == CellChange::undecided));
 }
 
-BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_p_by_all_and_never_lets_a_larger_one_become_smaller) {
+BOOST_AUTO_TEST_CASE(holm_adjustment_is_monotonic) {
     const std::vector<double> p{0.01, 0.04, 0.03, 0.005};
     const auto adjusted = holm(p);
     BOOST_TEST(adjusted[3] == 0.02, tolerance(1e-12));
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_p_by_all_and_never_lets_a_larg
     BOOST_TEST(holm({}).empty());
 }
 
-BOOST_AUTO_TEST_CASE(more_cells_need_more_arrangements_before_there_is_an_interval) {
+BOOST_AUTO_TEST_CASE(more_cells_need_more_replicates_for_an_interval) {
     BOOST_TEST((FamilyRules{0.02, 0.01, 1}.of_cell().least) == 8u);
     BOOST_TEST((FamilyRules{0.02, 0.01, 12}.of_cell().least) == 12u);  // 2 / 2^12 is the first below 0.01 / 12
     const std::vector<double> eleven(11, 0.1), twelve(12, 0.1);
@@ -114,14 +114,14 @@ BOOST_AUTO_TEST_CASE(more_cells_need_more_arrangements_before_there_is_an_interv
     BOOST_TEST(test_cell(twelve, {}, rules).ratio.covered());
 }
 
-BOOST_AUTO_TEST_CASE(at_most_one_run_of_a_hundred_over_twelve_equal_cells_claims_anything) {
+BOOST_AUTO_TEST_CASE(false_claims_over_twelve_equal_cells_stay_below_1_percent) {
     BOOST_TEST(false_runs(150, normal(0, 0.02)) <= 0.014);
     BOOST_TEST(false_runs(150, heavy(0, 0.02)) <= 0.014);
     BOOST_TEST(false_runs(150, biased_by_side(0.06, 0.002)) <= 0.014);
     BOOST_TEST(false_runs(150, bimodal(0, 0.06, 0.002)) <= 0.014);
 }
 
-BOOST_AUTO_TEST_CASE(the_looks_at_a_cell_share_the_rate_and_each_finds_what_its_share_allows) {
+BOOST_AUTO_TEST_CASE(looks_at_a_cell_share_the_error_rate) {
     double sum = 0;
     for (const auto& look : looks) sum += look.share;
     BOOST_TEST(sum == 1.0, tolerance(1e-12));
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_looks_at_a_cell_share_the_rate_and_each_finds_what_its_
     BOOST_TEST(looked_again(before, latest).ratio.n == 30u);
 }
 
-BOOST_AUTO_TEST_CASE(looking_three_times_makes_no_more_false_claims_than_the_rate) {
+BOOST_AUTO_TEST_CASE(three_looks_keep_the_rate_of_false_claims) {
     // On the edge of what is allowed, where every look may be wrong; a rate large enough to be counted. One side of the
     // test is wrong there, which is half of the rate; three looks that do not share it name 77 to 85.
     for (const auto& noise : {normal(0, 0.01), heavy(0, 0.006), bimodal(0, 0.01, 0.004)}) {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(looking_three_times_makes_no_more_false_claims_than_the_rat
     }
 }
 
-BOOST_AUTO_TEST_CASE(three_per_cent_that_the_first_look_leaves_undecided_are_told_from_two_by_the_next) {
+BOOST_AUTO_TEST_CASE(later_looks_tell_a_3_percent_slowdown_from_the_threshold) {
     Random random(41);
     unsigned first = 0, all = 0;
     for (unsigned i = 0; i < 120; ++i) {
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(three_per_cent_that_the_first_look_leaves_undecided_are_tol
     BOOST_TEST(all >= 114u);
 }
 
-BOOST_AUTO_TEST_CASE(few_arrangements_decide_where_every_ratio_is_far_beyond_the_threshold) {
+BOOST_AUTO_TEST_CASE(few_replicates_decide_when_ratios_far_exceed_the_threshold) {
     const FamilyRules rules{0.02, 0.01, 1};
     const auto change = [&](const std::vector<double>& factors) {
         std::vector<double> logs;
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(recorded_times_lean_by_their_intervals) {
     BOOST_TEST((lean_of_recorded(time(2.6e-3, 2.7e-3, 3), time(4.0e-4, 4.1e-4), 0.02) == model::Lean::middle_slower));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_goes_to_the_undecided_in_even_parts_up_to_a_limit) {
+BOOST_AUTO_TEST_CASE(time_left_is_split_evenly_among_undecided_cells_up_to_a_cap) {
     BOOST_TEST(seconds_of_look(1, 40, 2, 10) == 10.0);  // half of it, for another look may follow
     BOOST_TEST(seconds_of_look(2, 40, 2, 10) == 20.0);
     BOOST_TEST(seconds_of_look(1, 1000, 2, 10) == 30.0);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_goes_to_the_undecided_in_even_part
     BOOST_TEST(seconds_of_look(1, -3, 2, 10) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_time_that_others_leave) {
+BOOST_AUTO_TEST_CASE(undecided_cells_get_at_most_three_looks_in_the_time_left) {
     struct Seen {
         std::size_t cell, number;
         double seconds;
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_ti
     BOOST_TEST(share_of_look(0, looks_at_a_cell(2)) == looks[0].share);
 }
 
-BOOST_AUTO_TEST_CASE(a_cell_that_is_slower_by_just_the_threshold_is_not_named_more_often_than_the_rate) {
+BOOST_AUTO_TEST_CASE(slowdown_at_the_threshold_is_reported_no_more_than_the_rate) {
     Random random(29);
     unsigned named = 0;
     for (unsigned i = 0; i < 300; ++i)
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_is_slower_by_just_the_threshold_is_not_named_mo
     BOOST_TEST(named <= 6u);
 }
 
-BOOST_AUTO_TEST_CASE(the_one_slower_cell_of_twelve_is_named_and_no_other) {
+BOOST_AUTO_TEST_CASE(only_the_slower_cell_of_twelve_is_reported) {
     Random random(31);
     unsigned found = 0, others = 0;
     for (unsigned i = 0; i < 60; ++i) {
@@ -258,21 +258,21 @@ BOOST_AUTO_TEST_CASE(the_one_slower_cell_of_twelve_is_named_and_no_other) {
     BOOST_TEST(others <= 1u);
 }
 
-BOOST_AUTO_TEST_CASE(equal_cells_known_well_are_the_same_and_wide_ones_undecided) {
+BOOST_AUTO_TEST_CASE(equal_cells_are_same_when_precise_and_undecided_when_wide) {
     Random random(37);
     BOOST_TEST((changes(random, 3, 20, 0, normal(0, 0.002))[1] == CellChange::same));
     BOOST_TEST((changes(random, 3, 20, 0, normal(0, 0.06))[1] == CellChange::undecided));
     BOOST_TEST((changes(random, 3, 5, std::log(1.5), normal(0, 0.001))[0] == CellChange::undecided));
 }
 
-BOOST_AUTO_TEST_CASE(a_machine_that_tells_equal_code_apart_raises_the_floor) {
+BOOST_AUTO_TEST_CASE(difference_between_equal_builds_raises_the_floor) {
     const std::vector<double> three(16, 0.03), four(16, 0.04);
     const FamilyRules rules;
     BOOST_TEST((change_of(test_cell(three, {}, rules), rules) == CellChange::slower));
     BOOST_TEST((change_of(test_cell(three, four, rules), rules) != CellChange::slower));
 }
 
-BOOST_AUTO_TEST_CASE(an_interval_between_independent_processes_covers_what_it_says_or_is_not_there) {
+BOOST_AUTO_TEST_CASE(interval_between_independent_processes_covers_as_stated) {
     Random random(41);
     unsigned held = 0;
     constexpr unsigned trials = 600;
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(an_interval_between_independent_processes_covers_what_it_sa
     BOOST_TEST(estimate_between({}, sample(random, 3, normal(0, 1)), 0.95).n == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(stored_times_are_compared_less_the_shift_that_all_cells_share) {
+BOOST_AUTO_TEST_CASE(shift_shared_by_all_cells_is_subtracted_from_stored_times) {
     Random random(43);
     const FamilyRules rules{0.02, 0.01, 1};
     const auto before = sample(random, 10, normal(0, 0.003)), today = sample(random, 10, normal(0.10, 0.003));
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(stored_times_are_compared_less_the_shift_that_all_cells_sha
     BOOST_TEST((change_of(test_recorded(today, before, 0.10, rules), rules) == CellChange::same));
 }
 
-BOOST_AUTO_TEST_CASE(a_common_shift_is_the_cells_middle_and_has_an_interval_from_six_on) {
+BOOST_AUTO_TEST_CASE(common_shift_is_a_median_with_an_interval_from_six_cells) {
     const std::vector<double> six{0.05, 0.051, 0.049, 0.05, 0.052, 0.7};
     BOOST_TEST(common_shift(six).ratio == std::exp(0.0505), tolerance(0.002));
     BOOST_TEST(common_shift(six).covered());

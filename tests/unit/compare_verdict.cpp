@@ -55,7 +55,7 @@ double winners(unsigned trials, unsigned most, const Draw& draw, const Draw& con
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_signed_rank_distribution_is_that_of_the_tables) {
+BOOST_AUTO_TEST_CASE(signed_rank_distribution_matches_the_tables) {
     // Hollander, Wolfe, Chicken, table A.4: P(W >= 36) = 0.004 for n = 8, P(W >= 21) = 0.016 for n = 6; and by
     // counting.
     BOOST_TEST(signed_rank_below(8, 0) == 1.0 / 256, tolerance(1e-12));
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_signed_rank_distribution_is_that_of_the_tables) {
     BOOST_TEST(signed_rank_below(10, 55) == 1.0, tolerance(1e-12));
 }
 
-BOOST_AUTO_TEST_CASE(fewer_arrangements_than_can_cover_give_no_interval_and_no_verdict) {
+BOOST_AUTO_TEST_CASE(too_few_replicates_give_no_interval_and_no_verdict) {
     const std::vector<double> logs{0.1, 0.11, 0.12, 0.1, 0.11, 0.12, 0.13};
     BOOST_TEST(!estimate(logs, 0.99).covered());
     BOOST_TEST(estimate(logs, 0.95).covered());
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(fewer_arrangements_than_can_cover_give_no_interval_and_no_v
     BOOST_TEST(std::isinf(estimate(logs, 0.99).half_width()));
 }
 
-BOOST_AUTO_TEST_CASE(an_interval_printed_as_95_or_99_per_cent_covers_as_much_for_any_symmetric_noise) {
+BOOST_AUTO_TEST_CASE(stated_interval_covers_under_symmetric_noise) {
     // 1500 trials: the share is known to within 0.007 at 0.99, 0.015 at 0.95 (two standard errors and a half).
     for (const unsigned n : {8u, 13u, 24u}) {
         for (const auto& draw : {normal(0.02, 0.01), heavy(0.02, 0.005), bimodal(0.02, 0.05, 0.002)}) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(an_interval_printed_as_95_or_99_per_cent_covers_as_much_for
     }
 }
 
-BOOST_AUTO_TEST_CASE(from_three_arrangements_on_every_number_covers_what_it_says_or_claims_no_interval) {
+BOOST_AUTO_TEST_CASE(every_interval_from_three_replicates_on_covers_as_stated) {
     for (unsigned n = 3; n <= 30; n += n < 12 ? 1 : 9) {
         for (const double asked : {0.95, 0.99}) {
             BOOST_TEST_CONTEXT("n = " << n << ", asked " << asked) {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(from_three_arrangements_on_every_number_covers_what_it_says
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_interval_still_covers_when_sampling_ends_because_it_is_narrow_enough) {
+BOOST_AUTO_TEST_CASE(interval_covers_when_sampling_stops_on_its_width) {
     for (const auto& draw : {normal(0.02, 0.008), heavy(0.02, 0.004), bimodal(0.02, 0.01, 0.002)}) {
         Random random(13);
         unsigned held = 0;
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_interval_still_covers_when_sampling_ends_because_it_is_
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_machine_that_drifts_from_arrangement_to_arrangement_makes_no_winner) {
+BOOST_AUTO_TEST_CASE(drift_between_replicates_makes_no_winner) {
     // Whoever goes first is slower, by more and more: the random order makes a sign of it.
     unsigned named = 0;
     Random random(17);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_machine_that_drifts_from_arrangement_to_arrangement_makes
     BOOST_TEST(named <= 4u);
 }
 
-BOOST_AUTO_TEST_CASE(the_interval_is_no_wider_than_the_coverage_asks_for) {
+BOOST_AUTO_TEST_CASE(interval_is_no_wider_than_its_coverage_requires) {
     BOOST_TEST(coverage_of(1500, 20, 0.95, 0, normal(0, 0.01)) <= 0.97);
     Random random(3);
     const auto e = estimate(sample(random, 200, normal(std::log(1.05), 0.01)), 0.95);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_interval_is_no_wider_than_the_coverage_asks_for) {
     BOOST_TEST(e.half_width() <= 0.002);
 }
 
-BOOST_AUTO_TEST_CASE(equal_kernels_get_a_winner_in_at_most_one_comparison_of_a_hundred) {
+BOOST_AUTO_TEST_CASE(false_winners_of_equal_kernels_stay_below_1_percent) {
     // 2 % noise per arrangement, with and without wild ones, a bias of 6 % of the side prepared first, two placements
     // 10 % apart.
     BOOST_TEST(winners(500, 30, normal(0, 0.02), normal(0, 0.02)) <= 0.01);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(equal_kernels_get_a_winner_in_at_most_one_comparison_of_a_h
     BOOST_TEST(winners(500, 30, bimodal(0, 0.1, 0.002), normal(0, 0.002)) <= 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(that_holds_for_every_number_of_arrangements_where_the_noise_is_many_times_the_margin) {
+BOOST_AUTO_TEST_CASE(false_winners_stay_below_1_percent_in_heavy_noise) {
     const auto named = [](unsigned n, const Draw& draw) {
         constexpr unsigned trials = 3000;
         Random random(n);
@@ -169,13 +169,13 @@ BOOST_AUTO_TEST_CASE(that_holds_for_every_number_of_arrangements_where_the_noise
         }
 }
 
-BOOST_AUTO_TEST_CASE(two_per_cent_are_found_in_95_of_100_and_five_in_99_where_an_arrangement_is_good_to_one) {
+BOOST_AUTO_TEST_CASE(differences_of_2_and_5_percent_are_found) {
     BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.02), 0.01), normal(0, 0.01)) >= 0.95);
     BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.05), 0.02), normal(0, 0.02)) >= 0.99);
     BOOST_TEST(share_of(Verdict::faster, 400, 20, normal(-std::log(1.05), 0.02), normal(0, 0.02)) >= 0.99);
 }
 
-BOOST_AUTO_TEST_CASE(a_machine_that_tells_equal_code_apart_gives_no_winner_below_that) {
+BOOST_AUTO_TEST_CASE(difference_between_equal_builds_sets_the_floor_of_winners) {
     const std::vector<double> three(12, 0.03), four(12, 0.04), none(12, 0.0);
     BOOST_TEST((judge(three, none, false).verdict == Verdict::slower));
     BOOST_TEST((judge(three, four, false).verdict != Verdict::slower));
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(equal_machine_code_has_no_winner_whatever_the_times) {
     BOOST_TEST((judge(half, {}, false).verdict == Verdict::faster));
 }
 
-BOOST_AUTO_TEST_CASE(same_says_within_how_much_and_what_is_wide_is_undecided) {
+BOOST_AUTO_TEST_CASE(same_states_its_margin_and_wide_intervals_are_undecided) {
     Random random(5);
     const auto near = judge(sample(random, 20, normal(0.001, 0.003)), {}, false);
     BOOST_TEST((near.verdict == Verdict::same));
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(same_says_within_how_much_and_what_is_wide_is_undecided) {
     BOOST_TEST((judge(sample(random, 10, normal(0, 0.08)), {}, false).verdict == Verdict::undecided));
 }
 
-BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verdict) {
+BOOST_AUTO_TEST_CASE(one_outlier_of_ten_moves_neither_estimate_nor_verdict) {
     std::vector<double> logs(10, std::log(1.03));
     for (std::size_t i = 0; i < logs.size(); ++i) logs[i] += 0.001 * (static_cast<double>(i) - 4.5);
     logs.back() = std::log(3.0);
@@ -207,8 +207,7 @@ BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verd
     BOOST_TEST(j.ratio.ratio == 1.03, tolerance(0.003));
 }
 
-BOOST_AUTO_TEST_CASE(
-    most_of_an_arrangement_is_samples_where_16_of_them_still_fit_and_less_than_half_only_where_11_do_not) {
+BOOST_AUTO_TEST_CASE(sampling_time_balances_samples_and_number_of_replicates) {
     BOOST_TEST(sampling_seconds(0.1, 10) == 0.3, tolerance(1e-9));
     BOOST_TEST(sampling_seconds(0.2, 10) == 10.0 / 16 - 0.2, tolerance(1e-9));
     BOOST_TEST(sampling_seconds(0.4, 10) == 0.4, tolerance(1e-9));
@@ -218,7 +217,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(sampling_seconds(3, 10) == 0.75, tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(sampling_that_suffices_is_the_shorter_the_better_the_arrangements_are_known) {
+BOOST_AUTO_TEST_CASE(sufficient_sampling_time_shrinks_as_replicates_agree) {
     std::vector<model::Arrangement> all(4);
     for (auto& a : all) a.error = 0.003;
     const std::vector<double> seconds(4, 0.1);
@@ -235,7 +234,7 @@ BOOST_AUTO_TEST_CASE(sampling_that_suffices_is_the_shorter_the_better_the_arrang
     BOOST_TEST(sampling_that_suffices(all, seconds, precise) == 0.016, tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(a_side_that_had_fewer_of_its_cores_is_not_slower_by_what_they_make) {
+BOOST_AUTO_TEST_CASE(fewer_cores_on_one_side_do_not_make_it_slower) {
     const auto judged = [](double ratio, double left, double right) {
         std::vector<model::Arrangement> all;
         for (int i = 0; i < 12; ++i) {

@@ -94,7 +94,7 @@ struct Doubted {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(tune_names_the_point_that_beats_the_default_over_arrangements) {
+BOOST_AUTO_TEST_CASE(tune_reports_the_point_that_beats_the_default) {
     const Tuned found(
         [](Record& record, const model::Cell& cell, std::size_t) { test::take(record, has_k(cell, "2") ? 1.0 : 1.5); });
     BOOST_TEST(found.status == 0);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(tune_names_the_point_that_beats_the_default_over_arrangemen
     BOOST_TEST((shape(found.runner.requests[1]) == std::pair<std::size_t, std::size_t>(2, 1)));
 }
 
-BOOST_AUTO_TEST_CASE(tune_stays_with_the_default_where_the_faster_point_is_not_told_apart) {
+BOOST_AUTO_TEST_CASE(tune_keeps_the_default_when_no_point_is_clearly_faster) {
     const Tuned found([](Record& record, const model::Cell& cell, std::size_t) {
         // Faster when it is measured alone, and as fast in turns.
         test::take(record, has_k(cell, "2") ? 0.9 : 1);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(tune_stays_with_the_default_where_the_faster_point_is_not_t
     BOOST_TEST(found.printed.has("no point is faster than the default"), found.printed.text());
 }
 
-BOOST_AUTO_TEST_CASE(tune_never_names_a_point_that_is_wrong_and_says_what_it_left) {
+BOOST_AUTO_TEST_CASE(tune_never_recommends_a_wrong_point_and_reports_it) {
     const Tuned found([](Record& record, const model::Cell& cell, std::size_t) {
         if (has_k(cell, "2")) test::make_wrong(record);
     });
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(tune_never_names_a_point_that_is_wrong_and_says_what_it_lef
     BOOST_TEST(none.printed.has("no point has a time, so there is no winner"), none.printed.text());
 }
 
-BOOST_AUTO_TEST_CASE(a_peak_that_is_faster_beside_the_cell_twice_stands_in_place_of_the_profiles) {
+BOOST_AUTO_TEST_CASE(peak_that_is_faster_twice_replaces_that_of_the_profile) {
     const Doubted found([](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.9); });
     BOOST_REQUIRE(found.explanation.again.size() == 1u);
     BOOST_TEST(found.explanation.again.front().used);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_faster_beside_the_cell_twice_stands_in_place
     BOOST_TEST(found.runner.requests.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the_profiles) {
+BOOST_AUTO_TEST_CASE(equal_or_wrong_repeated_peak_keeps_that_of_the_profile) {
     const Doubted same([](Record& record, const model::Cell&, std::size_t) { test::take(record, 10); });
     BOOST_REQUIRE(same.explanation.again.size() == 1u);
     BOOST_TEST(same.explanation.again.front().note == "it is no faster now, so this cell still exceeds it");
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the
     for (const auto* one : {&same, &wrong}) BOOST_TEST(one->limits.find("launch.empty.item")->value == 10);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_it_is_notably_shorter) {
+BOOST_AUTO_TEST_CASE(shorter_second_time_replaces_an_unexplained_first) {
     const auto second = [](const FakeRunner::Answer& answer, const model::Explanation& first = {}) {
         auto runner = runner_of(answer);
         run::Settings settings;
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_
     BOOST_TEST(!second([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); }));
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_names_the_probes_that_had_no_time_and_those_that_had_too_little) {
+BOOST_AUTO_TEST_CASE(profile_lists_probes_with_no_time_or_too_little) {
     const auto skipped = [](double seconds, double of_a_cell) {
         auto runner = runner_of([&](Record& record, const model::Cell&, std::size_t) {
             test::take(record, 1);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_profile_names_the_probes_that_had_no_time_and_those_that_
     BOOST_TEST(some.at("fma") == "not measured: the 1.00 s of the profile ended before its turn");
 }
 
-BOOST_AUTO_TEST_CASE(the_times_of_the_probes_are_those_of_a_whole_profile) {
+BOOST_AUTO_TEST_CASE(probe_times_add_up_to_a_whole_profile) {
     for (const auto& device : {test::probe_cpu(), test::probe_gpu()}) {
         double seconds = 0;
         for (const auto& probe : portrait::probes_for(device)) seconds += probe.seconds;
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(the_times_of_the_probes_are_those_of_a_whole_profile) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_others_go_on) {
+BOOST_AUTO_TEST_CASE(profile_omits_figures_of_a_wrong_family_and_continues) {
     auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
         if (cell.experiment->family == "launch") test::make_wrong(record);
     });
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_o
         if (conclusion.experiment->family == "launch") BOOST_TEST(conclusion.findings.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_whose_device_is_lost_keeps_what_was_measured_before) {
+BOOST_AUTO_TEST_CASE(profile_of_a_lost_device_keeps_earlier_measurements) {
     auto runner = runner_of([](Record&, const model::Cell&, std::size_t) {});
     runner.fails_after = 1;
     const auto found = app::measure_profile({}, runner, gpu());

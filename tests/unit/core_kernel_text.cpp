@@ -18,7 +18,7 @@ std::string names(const std::string& text) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_text_without_bodies_keeps_what_its_kernels_are_given) {
+BOOST_AUTO_TEST_CASE(text_without_bodies_keeps_macros_types_and_parameters) {
     const std::string head = "#define BRACE {\ntypedef struct { int n; } Pair;\nint helper(int a) { return a; }\n";
     const std::string kernel = "__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void k(global Pair* x, int n) ";
     const std::string body = "{ // }\n/* } */ if (n) { printf(\"}\\\"}\"); x[0].n = '}'; }\n}";
@@ -28,32 +28,32 @@ BOOST_AUTO_TEST_CASE(a_text_without_bodies_keeps_what_its_kernels_are_given) {
     BOOST_TEST(emptied("kernel void k() { {") == "kernel void k() {}");
 }
 
-BOOST_AUTO_TEST_CASE(a_body_leaves_its_lines_and_directives_but_no_pragma) {
+BOOST_AUTO_TEST_CASE(emptied_body_keeps_its_lines_and_directives_but_no_pragma) {
     BOOST_TEST(emptied("kernel void k() {\n#ifdef A\n  a();\n#define B \\\n  }\n#endif\n#pragma unroll\n  for (;;) "
                        "{}\n}\nint c;") == "kernel void k() {}\n#ifdef A\n\n#define B \\\n  }\n#endif\n\n\n\nint c;");
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_is_named_wherever_its_attributes_stand) {
+BOOST_AUTO_TEST_CASE(kernel_is_found_with_attributes_anywhere) {
     BOOST_TEST(
         names("__kernel void __attribute__((reqd_work_group_size(8, 1, 1))) a(int n) {}\n"
               "__attribute__((vec_type_hint(float4))) kernel void b(global float* x) __attribute__((noinline)) {}\n"
               "kernel\nvoid\nc() {}") == "a b c");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_only_called_kernel_is_none) {
+BOOST_AUTO_TEST_CASE(words_that_only_look_like_kernels_are_not_kernels) {
     BOOST_TEST(names("#define K __kernel void in_macro() { }\n"
                      "constant float kernel[2] = {1, 2};\nvoid conv(float* kernel) { kernel[0] = 1; }\n"
                      "// kernel void comment() {}\nkernel void declared(int a);\nint f() { return 1; }") == "");
 }
 
-BOOST_AUTO_TEST_CASE(parameters_are_told_apart_at_their_own_commas) {
+BOOST_AUTO_TEST_CASE(parameters_are_split_at_top_level_commas) {
     const auto found = kernels_in("kernel void k(global const float* a, /* in, out */ local int *t, F(2, 3) b) {}");
     BOOST_TEST_REQUIRE(found.size() == 1u);
     const std::vector<std::string> expected{"global const float* a", "local int *t", "F(2, 3) b"};
     BOOST_TEST(found[0].parameters == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(samplers_at_whole_coordinates_are_found) {
+BOOST_AUTO_TEST_CASE(samplers_used_at_integer_coordinates_are_found) {
     const auto found = [](const std::string& body) {
         return join(samplers_at_whole_coordinates(
                         "constant sampler_t r = CLK_FILTER_LINEAR;"
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(samplers_at_whole_coordinates_are_found) {
     BOOST_TEST(found("// read_imagef(i, s, (int2)(1, 2));\n o[0] = read_imagef(i, (int2)(1, 2));") == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_required_group_is_read_from_numbers_and_macros_or_not_known) {
+BOOST_AUTO_TEST_CASE(required_group_size_is_read_from_numbers_and_macros) {
     const auto group = [](const std::string& before, const std::string& x, const std::string& option = "") {
         const auto attribute = "__attribute__((reqd_work_group_size(" + x + ", 2, 1))) ";
         const auto found = required_group_in(before + "kernel " + attribute + "void k(int n) {}\n", "k", {option});

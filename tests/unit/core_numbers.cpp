@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(core_numbers)
 
 using namespace cllab;
 
-BOOST_AUTO_TEST_CASE(seconds_have_three_digits_and_the_prefix_that_fits) {
+BOOST_AUTO_TEST_CASE(seconds_have_three_digits_and_a_suitable_prefix) {
     BOOST_TEST(format_seconds(0) == "0 s");
     BOOST_TEST(format_seconds(1.2345e-5) == "12.3 us");
     BOOST_TEST(format_seconds(1.0499e-3) == "1.05 ms");
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_take_binary_and_decimal_suffixes) {
         BOOST_TEST(!parse_integer(bad).has_value(), bad);
 }
 
-BOOST_AUTO_TEST_CASE(real_numbers_are_finite_and_whole) {
+BOOST_AUTO_TEST_CASE(parse_real_accepts_only_finite_complete_numbers) {
     BOOST_TEST(parse_real("20.2").value() == 20.2);
     BOOST_TEST(parse_real("-1e-3").value() == -1e-3);
     for (const auto* bad : {"", "1,5", "1.5x", "inf", "nan", "1e999", " 1"})
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(quantiles_interpolate_between_the_sorted_samples) {
     BOOST_CHECK_THROW(quantile({}, 0.5), Error);
 }
 
-BOOST_AUTO_TEST_CASE(the_interval_of_the_median_has_the_ranks_of_the_binomial_table) {
+BOOST_AUTO_TEST_CASE(median_interval_has_the_ranks_of_the_binomial_table) {
     // Ranks (from 1) of the 95 % interval, as in every table of the sign test: n = 6: 1..6, 9: 2..8, 20: 6..15,
     // 40: 14..27.
     for (const auto& [n, low, high] :
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_large_sample_has_a_finite_narrow_interval) {
     BOOST_TEST(s.high == 2570);
 }
 
-BOOST_AUTO_TEST_CASE(one_wild_sample_moves_neither_median_nor_spread) {
+BOOST_AUTO_TEST_CASE(one_outlier_moves_neither_median_nor_spread) {
     std::vector<double> sample{10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6};
     const auto calm = summarise(sample);
     sample.back() = 1e6;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_relative_half_width_is_half_the_interval_over_the_media
     BOOST_TEST(std::isinf(relative_half_width(s)));
 }
 
-BOOST_AUTO_TEST_CASE(an_interval_is_one_number_where_its_sides_are_alike_else_two) {
+BOOST_AUTO_TEST_CASE(interval_prints_one_number_if_symmetric_else_two) {
     BOOST_TEST(format_interval(100, 99, 101) == "±1.0");
     BOOST_TEST(format_interval(100, 99.4, 101) == "±1.0");
     BOOST_TEST(format_interval(609, 580, 1110) == "-4.8/+82");

@@ -14,24 +14,24 @@ BOOST_AUTO_TEST_SUITE(core_text)
 using namespace cllab;
 using Words = std::vector<std::string>;
 
-BOOST_AUTO_TEST_CASE(split_keeps_empty_parts_and_join_undoes_it) {
+BOOST_AUTO_TEST_CASE(join_reverses_split_and_keeps_empty_parts) {
     BOOST_TEST(split("a,,b,", ',') == (Words{"a", "", "b", ""}), boost::test_tools::per_element());
     BOOST_TEST(split("", ',') == Words{""}, boost::test_tools::per_element());
     BOOST_TEST(join(split("x,y,,z", ','), ",") == "x,y,,z");
     BOOST_TEST(join({}, ",") == "");
 }
 
-BOOST_AUTO_TEST_CASE(trim_takes_white_space_from_both_ends_only) {
+BOOST_AUTO_TEST_CASE(trim_removes_white_space_at_both_ends_only) {
     BOOST_TEST(trim(" \t a b \r\n") == "a b");
     BOOST_TEST(trim(" \n ") == "");
 }
 
-BOOST_AUTO_TEST_CASE(one_line_is_the_first_line_with_text_and_without_terminal_codes) {
+BOOST_AUTO_TEST_CASE(one_line_is_the_first_text_line_without_terminal_codes) {
     BOOST_TEST(one_line("\n  \n\x1b[1;31merror:\x1b[0m bad\tthing\x07\r\nsecond") == "error: bad thing");
     BOOST_TEST(one_line("\n\r\n") == "");
 }
 
-BOOST_AUTO_TEST_CASE(printable_text_moves_no_cursor_and_keeps_every_letter) {
+BOOST_AUTO_TEST_CASE(printable_text_escapes_control_codes_and_keeps_letters) {
     BOOST_TEST(printable("\x1b[2J\x07 bell\r\n\t\x7f") == "\\x1b[2J\\x07 bell\\x0d\\x0a\\x09\\x7f");
     BOOST_TEST(printable("\xc2\x9b"
                          "31m C1") == "\\x9b31m C1");
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_long_value_is_quoted_by_its_two_ends) {
     BOOST_TEST(excerpt(std::string(150, 'x')).size() == 150u);
 }
 
-BOOST_AUTO_TEST_CASE(a_sentence_is_one_line_and_shortens_the_values_it_quotes) {
+BOOST_AUTO_TEST_CASE(sentence_is_one_line_and_shortens_quoted_values) {
     BOOST_TEST(sentence("no device matches 'H100'; there are  2: 'a', 'b'") ==
                "no device matches 'H100'; there are  2: 'a', 'b'");
     BOOST_TEST(sentence("file 'a\nb' is\x1b[0m bad") == "file 'a\\x0ab' is\\x1b[0m bad");
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_sentence_is_one_line_and_shortens_the_values_it_quotes) {
     BOOST_TEST(sentence(many) == many);
 }
 
-BOOST_AUTO_TEST_CASE(glob_matches_the_whole_text_as_a_shell_does) {
+BOOST_AUTO_TEST_CASE(glob_matches_the_whole_text_like_a_shell) {
     BOOST_TEST(glob_match("pitch_*", "pitch_short8"));
     BOOST_TEST(glob_match("*8", "pitch_short8"));
     BOOST_TEST(glob_match("*_*t8*", "pitch_short8"));
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(glob_matches_the_whole_text_as_a_shell_does) {
     BOOST_TEST(!glob_match("a*b*c", "a_bb_b_"));
 }
 
-BOOST_AUTO_TEST_CASE(glob_takes_an_unclosed_bracket_for_itself) {
+BOOST_AUTO_TEST_CASE(glob_matches_an_unclosed_bracket_literally) {
     BOOST_TEST(glob_match("a[b", "a[b"));
     BOOST_TEST(!glob_match("a[b", "ab"));
     BOOST_TEST(glob_match("[]]", "]"));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(glob_with_many_stars_does_not_take_exponential_time) {
     BOOST_TEST(!glob_match(pattern + "b", text));
 }
 
-BOOST_AUTO_TEST_CASE(nearest_finds_slips_and_parts_but_not_other_words) {
+BOOST_AUTO_TEST_CASE(nearest_finds_typos_and_parts_but_not_other_words) {
     const Words names{"pitch_short8", "pitch_float", "latency_global", "bandwidth_copy"};
     BOOST_TEST(nearest("pitch_shrot8", names).at(0) == "pitch_short8");
     BOOST_TEST(nearest("widht", {"width", "height"}) == Words{"width"}, boost::test_tools::per_element());
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(nearest_finds_slips_and_parts_but_not_other_words) {
     BOOST_TEST(nearest("", names).empty());
 }
 
-BOOST_AUTO_TEST_CASE(folder_name_is_safe_whatever_the_device_is_called) {
+BOOST_AUTO_TEST_CASE(folder_name_is_safe_for_any_device_name) {
     BOOST_TEST(folder_name("Intel(R) Xeon(R) CPU @ 2.20GHz") == "Intel-R-Xeon-R-CPU-2.20GHz");
     BOOST_TEST(folder_name("../../etc/passwd") == "etc-passwd");
     BOOST_TEST(folder_name("..") == "unnamed");
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(folder_name_is_safe_whatever_the_device_is_called) {
     BOOST_TEST(folder_name("NVIDIA H200") == "NVIDIA-H200");
 }
 
-BOOST_AUTO_TEST_CASE(sha256_gives_the_digests_of_the_standard) {
+BOOST_AUTO_TEST_CASE(sha256_matches_the_standard_digests) {
     BOOST_TEST(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     BOOST_TEST(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     BOOST_TEST(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(sha256_gives_the_digests_of_the_standard) {
                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-BOOST_AUTO_TEST_CASE(random_numbers_are_those_published_for_splitmix64) {
+BOOST_AUTO_TEST_CASE(random_numbers_match_the_published_splitmix64) {
     const auto numbers = [](std::uint64_t seed) {
         std::vector<std::uint64_t> out;
         for (std::uint64_t i = 0; i < 3; ++i) out.push_back(mix64(seed + i * 0x9E3779B97F4A7C15ull));
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(random_numbers_are_those_published_for_splitmix64) {
     BOOST_TEST(random() == ahead());
 }
 
-BOOST_AUTO_TEST_CASE(a_digest_tells_changes_of_a_bit_of_places_and_of_lengths) {
+BOOST_AUTO_TEST_CASE(digest_depends_on_every_bit_position_and_length) {
     std::vector<std::byte> data(3 * 8 * parallel_piece + 5);
     fill_random(data, 3);
     std::set<std::uint64_t> seen{digest(data)};
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_digest_tells_changes_of_a_bit_of_places_and_of_lengths) {
     BOOST_TEST(seen.size() == 1 + changed + 1 + 1 + 5);
 }
 
-BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_a_shorter_fill_is_a_prefix_of_a_longer_one) {
+BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_extend_shorter_fills) {
     std::vector<std::byte> a(29), b(29), c(13);
     fill_random(a, 1);
     fill_random(b, 2);
@@ -200,7 +200,7 @@ Closure whole(const std::string& text, const std::map<std::string, std::string>&
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(an_included_file_stands_in_the_place_of_its_directive_and_lines_keep_their_numbers) {
+BOOST_AUTO_TEST_CASE(included_file_replaces_its_directive_and_keeps_line_numbers) {
     const auto all =
         whole("int a;\n#include \"h.h\"\nint b;\n", {{"h.h", "#include <i.h>\nint h;"}, {"i.h", "int i;\n"}});
     BOOST_TEST(all.text ==
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(an_included_file_stands_in_the_place_of_its_directive_and_l
     BOOST_TEST(includes_of(all.text).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_directive_is_found_where_a_compiler_finds_it_and_nowhere_else) {
+BOOST_AUTO_TEST_CASE(include_directives_are_found_only_where_a_compiler_would) {
     BOOST_TEST(includes_of("/* c */ # /* d */ include \"a.h\" // e\n#inclu\\\nde <b.h>\n%:include C\n") ==
                    (Words{"\"a.h\"", "<b.h>", "C"}),
                boost::test_tools::per_element());
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_directive_is_found_where_a_compiler_finds_it_and_nowhere_
             .empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_guarded_stands_there_once_and_what_is_under_a_condition_each_time) {
+BOOST_AUTO_TEST_CASE(guarded_include_is_inserted_once_and_conditional_each_time) {
     const std::map<std::string, std::string> files{
         {"g.h", "// why\n#ifndef G\n#define G\nint g;\n#endif\n"},
         {"p.h", "#pragma once\nint p;\n"},
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(what_is_guarded_stands_there_once_and_what_is_under_a_condi
     BOOST_TEST(count("#include \"self.h\"\n", "int s;") == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_found_or_includes_itself_without_end_stays_a_directive) {
+BOOST_AUTO_TEST_CASE(missing_or_recursive_include_stays_a_directive) {
     const auto all =
         whole("#include <math.h>\n#include NAME\n#include \"loop.h\"\n", {{"loop.h", "int l;\n#include \"loop.h\"\n"}});
     BOOST_TEST(includes_of(all.text) == (Words{"<math.h>", "NAME", "\"loop.h\""}), boost::test_tools::per_element());

@@ -34,7 +34,7 @@ double arithmetic(const model::Record& r, const model::Limits& limits = profile(
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_line_of_the_scheduler_has_the_time_on_a_core_and_the_time_waited_for_one) {
+BOOST_AUTO_TEST_CASE(schedstat_line_gives_run_time_and_waiting_time) {
     const auto read = run::parse_schedstat("1500000000 250000000 12\n");
     BOOST_TEST_REQUIRE(read.has_value());
     BOOST_TEST(read->had == 1.5, is_close);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_the_scheduler_has_the_time_on_a_core_and_the_time
         BOOST_TEST(!run::parse_schedstat(other), other);
 }
 
-BOOST_AUTO_TEST_CASE(the_threads_of_a_process_are_added_up_and_none_are_known_where_the_system_counts_nothing) {
+BOOST_AUTO_TEST_CASE(thread_times_are_summed_and_unknown_without_schedstat) {
     const auto folder =
         std::filesystem::temp_directory_path() / ("cllab-core-time-" + std::to_string(std::random_device{}()));
     for (const auto& [thread, line] :
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(the_threads_of_a_process_are_added_up_and_none_are_known_wh
     BOOST_TEST(!run::CoreClock(folder, "7").is_known());
 }
 
-BOOST_AUTO_TEST_CASE(cores_are_those_of_the_samples_around_the_median) {
+BOOST_AUTO_TEST_CASE(cores_come_from_the_samples_around_the_median) {
     std::vector<run::SharedSample> samples;
     for (int i = 0; i < 10; ++i)
         samples.push_back({1 + 0.001 * i, 2, {{0.4, 5}, {2.2, 1.8}}, {{0.2, 0}, {1.1 * 1.005, 0}}});
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(cores_are_those_of_the_samples_around_the_median) {
     BOOST_TEST(run::cores_had(samples).had == 0);  // too few to say
 }
 
-BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_the_peak_of_one) {
+BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_one_peak) {
     BOOST_TEST(arithmetic(computed(2.1e-3, 2, 0)) == 1e-3, is_close);
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1)) == 2e-3, is_close);
     BOOST_TEST(said(computed(2.1e-3, 1, 1)) == "limited by float arithmetic: 95 % of the time");
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_the_peak_of_on
     BOOST_TEST(arithmetic(computed(2.1e-3, 1.97, 0.03)) == 1e-3, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(cores_that_nobody_waited_for_or_that_the_groups_have_no_use_for_are_no_cores_lost) {
+BOOST_AUTO_TEST_CASE(unneeded_cores_do_not_count_as_lost) {
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0)) == 1e-3, is_close);  // the rest of the time is something else
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0.25)) == 1e-3 / 0.875, is_close);
     BOOST_TEST(arithmetic(computed(2.1e-3, 1.5, 3)) == 1e-3 / 0.75,
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(cores_that_nobody_waited_for_or_that_the_groups_have_no_use
     BOOST_TEST(arithmetic(gpu) == 1e-3, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(groups_that_leave_a_core_idle_are_not_counted_twice) {
+BOOST_AUTO_TEST_CASE(cores_left_idle_by_groups_are_not_counted_twice) {
     auto counted = profile();
     counted.figures.push_back(figure("fma.units", "compute units", "", 2, 0));
     BOOST_TEST(arithmetic(computed(1, 1.5, 0, 3), counted) == 1e-3 * 4 / 3, is_close);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(groups_that_leave_a_core_idle_are_not_counted_twice) {
     BOOST_TEST(arithmetic(computed(1, 1, 1, 1), counted) == 2e-3, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_cores_own_caches_and_what_one_work_item_waits_for_are_slower_on_fewer_cores_and_memory_is_not) {
+BOOST_AUTO_TEST_CASE(fewer_cores_slow_private_caches_and_latency_but_not_memory) {
     const auto seconds = [](model::WorkInfo work, const std::string& id, double cores, double waited) {
         auto r = record(1, std::move(work));
         r.time->cores = cores;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_cores_own_caches_and_what_one_work_item_waits_for_are_slo
     BOOST_TEST(seconds(chain, "latency", 0.5, 0.5) == 2.6e-9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(atomics_of_a_core_that_was_alone_may_be_as_fast_as_those_that_meet_nowhere) {
+BOOST_AUTO_TEST_CASE(atomics_on_a_single_core_may_be_as_fast_as_uncontended_ones) {
     auto r = record(0.08, {.atomics = 1e6, .footprint = 4});
     BOOST_CHECK(explain::explain(r, profile()).limit == Limit::impossible);
     r.time->cores = 1;
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(atomics_of_a_core_that_was_alone_may_be_as_fast_as_those_th
     BOOST_CHECK(explain::explain(r, profile()).limit == Limit::impossible);
 }
 
-BOOST_AUTO_TEST_CASE(a_peak_that_was_measured_on_one_of_two_cores_is_told_of_both) {
+BOOST_AUTO_TEST_CASE(peak_measured_on_one_of_two_cores_is_scaled_to_both) {
     model::Device cpu;
     cpu.type = model::DeviceType::cpu;
     cpu.compute_units = 2;
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_peak_that_was_measured_on_one_of_two_cores_is_told_of_bot
     BOOST_TEST(peak(1, 0) == 50e9, is_close);  // nobody had the other one
 }
 
-BOOST_AUTO_TEST_CASE(the_rate_of_a_cores_own_level_is_told_of_all_cores_and_that_of_a_shared_one_as_it_was) {
+BOOST_AUTO_TEST_CASE(rate_is_scaled_to_all_cores_only_for_private_caches) {
     model::Device cpu;
     cpu.type = model::DeviceType::cpu;
     cpu.compute_units = 2;
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(the_rate_of_a_cores_own_level_is_told_of_all_cores_and_that
     BOOST_TEST(rate("l3.copy", l3, 1, 1) == rate("l3.copy", l3, 2, 0), is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_cell_had_its_cores_where_its_threads_did_not_wait_for_more_than_it_has_groups_for) {
+BOOST_AUTO_TEST_CASE(cell_has_full_cores_when_no_useful_thread_waited) {
     const auto share = [](double cores, double waited, double groups, unsigned of_host) {
         auto r = computed(1e-3, cores, waited, groups);
         r.host.threads = of_host;

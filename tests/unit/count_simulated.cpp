@@ -81,7 +81,7 @@ std::string page_of(const std::vector<model::Counts>& all) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
+BOOST_AUTO_TEST_CASE(group_sums_become_amounts_per_work_item) {
     const auto c = read(file(Json::array({group(10)}), 1));
     BOOST_TEST(c.counted_items == 64);
     BOOST_TEST(model::operations(c, model::Operation::float_add) == 10);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(model::per_launch(c, c.instructions) == 640);
 }
 
-BOOST_AUTO_TEST_CASE(a_launch_that_was_counted_whole_is_what_it_is) {
+BOOST_AUTO_TEST_CASE(fully_counted_launch_has_no_margin) {
     const auto c = read(file(Json::array({group(10), group(20), group(40)}), 3));
     BOOST_TEST(c.instructions.mean == 70 / 3.0);
     BOOST_TEST(c.instructions.low == 10);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_was_counted_whole_is_what_it_is) {
     BOOST_TEST(model::per_launch(c, c.instructions) == 64 * 70);
 }
 
-BOOST_AUTO_TEST_CASE(pairs_that_were_drawn_stand_for_the_groups_between_with_a_confidence_interval) {
+BOOST_AUTO_TEST_CASE(drawn_pairs_represent_other_groups_with_an_interval) {
     // The first and the last of ten stand for themselves, two pairs for the eight between.
     const auto c = read(file(Json::array({group(10), group(20), group(40), group(60), group(20), group(40)}), 10));
     BOOST_TEST(c.instructions.mean == (10 + 20 + 4 * (100 + 60) / 2) / 10.0);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(pairs_that_were_drawn_stand_for_the_groups_between_with_a_c
     BOOST_TEST(std::regex_search(page, std::regex("float32 add +35 ± 72 \\[10 \\.\\. 60\\]\n")), page);
 }
 
-BOOST_AUTO_TEST_CASE(too_few_groups_bound_no_mean_unless_all_groups_are_alike) {
+BOOST_AUTO_TEST_CASE(too_few_groups_bound_the_mean_only_if_all_are_alike) {
     auto j = file(Json::array({group(10), group(20)}), 10);
     auto c = read(j);
     BOOST_TEST(!c.instructions.known);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(too_few_groups_bound_no_mean_unless_all_groups_are_alike) {
     BOOST_TEST(!read(j).instructions.known);
 }
 
-BOOST_AUTO_TEST_CASE(a_group_that_the_budget_ended_in_leaves_the_mean_open) {
+BOOST_AUTO_TEST_CASE(group_cut_short_by_the_budget_leaves_the_mean_open) {
     const auto six = Json::array({group(10), group(10), group(10), group(10), group(10), group(10)});
     // Two pairs: a share of 78 % would have been missed once in twenty times.
     BOOST_TEST(read(file(six, 100)).unlike_groups == 1 - std::sqrt(0.05), boost::test_tools::tolerance(1e-12));
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_the_budget_ended_in_leaves_the_mean_open) {
     BOOST_TEST(c.not_counted.at(0).why == "the budget ended in one of them, which may do more than those before it");
 }
 
-BOOST_AUTO_TEST_CASE(figures_of_code_that_no_counted_group_executed_are_not_known) {
+BOOST_AUTO_TEST_CASE(figures_depending_on_unexecuted_code_are_unknown) {
     const auto six = Json::array({group(10), group(10), group(10), group(10), group(10), group(10)});
     auto j = file(six, 10);
     j["never"] = {{"weighs", true}, {"barrier", false}, {"image", false},   {"touches", 8},
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(figures_of_code_that_no_counted_group_executed_are_not_know
     BOOST_TEST(read(j).issued.known);
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_another_group_may_repeat_more_often_leaves_no_upper_end) {
+BOOST_AUTO_TEST_CASE(loop_with_varying_trips_leaves_no_upper_bound) {
     auto j = file(Json::array({group(10), group(10), group(10), group(10), group(10), group(10)}), 100);
     // None of two pairs differs, and so up to 78 % of the groups do.
     BOOST_TEST(read(j).instructions.margin == 10 * (1 - std::sqrt(0.05)), boost::test_tools::tolerance(1e-12));
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_wave_has_no_more_work_items_than_its_group) {
     BOOST_TEST(model::items_per_wave(c) == 24);
 }
 
-BOOST_AUTO_TEST_CASE(launches_that_execute_the_same_are_counted_with_the_first) {
+BOOST_AUTO_TEST_CASE(launches_with_equal_execution_share_the_first_count) {
     const inspect::TempFolder folder;
     const auto path = folder.path() / "counts";
     std::ofstream(path.string() + ".1") << file(Json::array({group(10)}), 1);
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(launches_that_execute_the_same_are_counted_with_the_first) 
     BOOST_TEST(all[1].launches == 1);
 }
 
-BOOST_AUTO_TEST_CASE(the_costliest_line_is_the_first) {
+BOOST_AUTO_TEST_CASE(costliest_line_comes_first) {
     const auto j = file(Json::array({group(10)}), 1);
     const auto c = read(j);
     BOOST_REQUIRE(c.lines.size() == 2u);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(the_costliest_line_is_the_first) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {
+BOOST_AUTO_TEST_CASE(uncounted_parts_are_reported) {
     auto images = group(10), part = group(10);
     images["images"] = 128;
     part["whole"] = false;
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_is_none_of_the_plugins_is_refused) {
+BOOST_AUTO_TEST_CASE(file_not_written_by_the_plugin_is_refused) {
     BOOST_CHECK_THROW(count::read_simulated("{"), JsonRefused);
     BOOST_CHECK_THROW(count::read_simulated("{}"), Error);
     BOOST_CHECK_THROW(read(file(Json::array(), 1)), Error);

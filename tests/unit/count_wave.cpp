@@ -70,7 +70,7 @@ Lane lane(std::vector<std::uint32_t> trace) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_request_moves_each_sector_that_it_touches_once) {
+BOOST_AUTO_TEST_CASE(request_moves_each_touched_sector_once) {
     struct {
         std::uint64_t stride;
         std::uint32_t bytes;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_request_moves_each_sector_that_it_touches_once) {
     BOOST_TEST(ask(lanes(4, 4, Space::constant)).group.reads.requests == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_footprint_has_each_sector_once) {
+BOOST_AUTO_TEST_CASE(footprint_counts_each_sector_once) {
     auto requests = ask(lanes(4, 4));
     requests.request(lanes(4, 4));
     requests.request(lanes(4, 4, Space::global, What::store));
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_footprint_has_each_sector_once) {
     BOOST_TEST(requests.launch.lines == 32u);
 }
 
-BOOST_AUTO_TEST_CASE(lanes_that_ask_one_bank_for_different_words_take_turns) {
+BOOST_AUTO_TEST_CASE(different_words_of_one_bank_are_serialised) {
     const auto ways = [](std::uint64_t stride, std::uint32_t bytes) {
         const auto found = ask(lanes(stride, bytes, Space::local)).group.local_reads;
         return std::pair(found.units, found.least);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_ask_one_bank_for_different_words_take_turns) {
     BOOST_TEST((ways(8, 8) == std::pair<std::uint64_t, std::uint64_t>(2, 2)));
 }
 
-BOOST_AUTO_TEST_CASE(atomics_on_one_address_take_turns) {
+BOOST_AUTO_TEST_CASE(atomics_on_one_address_are_serialised) {
     auto requests = ask(lanes(0, 4, Space::global, What::atomic));
     BOOST_TEST(requests.group.global_atomics.units == 32u);
     requests.request(lanes(4, 4, Space::global, What::atomic));
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(atomics_on_one_address_take_turns) {
     BOOST_TEST(requests.launch.addresses[near] == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(lanes_go_together_and_meet_again_behind_a_branch) {
+BOOST_AUTO_TEST_CASE(lanes_reconverge_after_a_branch) {
     const auto code = segments(4);  // 0 goes to 1 or 2, both to 3
     const std::vector<std::uint64_t> once{1, 1, 1, 1};
     BOOST_TEST(by_waves({lane({0, 1, 3}), lane({0, 2, 3}), lane({0, 1, 3})}, code) == once);
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(lanes_go_together_and_meet_again_behind_a_branch) {
 
 // The k-th execution of 1 by one lane is not beside the k-th of the other: each runs its long loop while the other one
 // waits behind its short loop.
-BOOST_AUTO_TEST_CASE(loops_in_loops_with_trip_counts_of_their_own_do_not_overlap) {
+BOOST_AUTO_TEST_CASE(nested_loops_with_different_trip_counts_do_not_overlap) {
     const auto code = segments(4);  // 0: head of the outer loop, 1: the inner loop, 2: behind it, 3: the end
     const auto found = by_waves({lane({0, 1, 2, 0, 1, 1, 1, 2, 3}), lane({0, 1, 1, 1, 2, 0, 1, 2, 3})}, code);
     BOOST_TEST((found == std::vector<std::uint64_t>{2, 6, 2, 1}));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(loops_in_loops_with_trip_counts_of_their_own_do_not_overlap
         (by_waves({lane({0, 1, 1, 1, 2, 3}), lane({0, 1, 2, 3})}, code) == std::vector<std::uint64_t>{1, 3, 1, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(lanes_behind_a_call_wait_for_those_in_it) {
+BOOST_AUTO_TEST_CASE(lanes_after_a_call_wait_for_lanes_inside_it) {
     auto code = segments(4);  // 0 calls 3, or goes to 2 at once; behind the call is 1, then 2
     code[0].calls = code[3].returns = true;
     Lane caller = lane({0, 3, 1, 2});
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(lanes_behind_a_call_wait_for_those_in_it) {
     BOOST_TEST((by_waves({lane({0, 2}), lane({0, 1, 3, 2})}, other) == std::vector<std::uint64_t>{1, 1, 1, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(accesses_of_lanes_that_execute_together_are_one_request) {
+BOOST_AUTO_TEST_CASE(accesses_of_lanes_executing_together_are_one_request) {
     const auto code = segments(2);
     std::vector<Lane> wave(32);
     for (std::uint32_t i = 0; i < 32; ++i) {
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(accesses_of_lanes_that_execute_together_are_one_request) {
     BOOST_TEST(counts.by_waves[0] == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(the_second_access_of_an_execution_is_a_request_of_its_own) {
+BOOST_AUTO_TEST_CASE(second_access_of_an_execution_is_a_separate_request) {
     auto again = access(64, 4), second = access(1024, 4);
     second.first = false;
     std::vector<Lane> wave{lane({0, 0}), lane({0})};
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_value_carries_the_longest_chain_of_its_operands) {
     BOOST_TEST(both.path[2] == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_goes_through_memory_and_not_against_a_barrier) {
+BOOST_AUTO_TEST_CASE(chain_passes_through_memory_but_not_against_a_barrier) {
     StoredDepths memory;
     Depth stored, found;
     stored.add(Link::load);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_chain_goes_through_memory_and_not_against_a_barrier) {
     BOOST_TEST(none.longest[0] == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_map_that_was_cleared_is_empty_and_grows_again) {
+BOOST_AUTO_TEST_CASE(cleared_map_is_empty_and_grows_again) {
     FlatMap<int> map;
     for (std::uint64_t i = 0; i < 1000; ++i) map[i * 64] = static_cast<int>(i);
     BOOST_TEST(map.size() == 1000u);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(functions_are_known_by_their_names) {
     BOOST_TEST((called("_Z8as_floati", true).is == Called::Is::nothing));
 }
 
-BOOST_AUTO_TEST_CASE(bytes_are_different_where_their_sectors_are_not) {
+BOOST_AUTO_TEST_CASE(distinct_bytes_are_counted_within_sectors) {
     // 9.25 bytes per access and not the sectors' 11.25: each is touched once, across 64 bytes and by an atomic, too.
     auto one = ask({access(60, 8), access(60, 8), access(128, 1)});
     BOOST_TEST(one.launch.bytes == 9u);
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(bytes_are_different_where_their_sectors_are_not) {
     BOOST_TEST(ask({access(60, 8, Space::local)}).launch.bytes == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(groups_are_drawn_in_pairs_until_the_mean_is_known) {
+BOOST_AUTO_TEST_CASE(pairs_of_groups_are_drawn_until_the_mean_is_known) {
     const auto drawn_of = [](std::uint64_t groups, auto amount_of) {
         GroupSample sample;
         sample.begin(groups, 2003);
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(groups_are_drawn_in_pairs_until_the_mean_is_known) {
     BOOST_TEST(drawn_of(16384, [](std::uint64_t g) { return static_cast<double>(g); }).size() == 2 + 2 * 59u);
 }
 
-BOOST_AUTO_TEST_CASE(a_confidence_interval_is_students) {
+BOOST_AUTO_TEST_CASE(confidence_interval_uses_students_t) {
     const std::vector<double> five{1, 2, 3, 4, 5};  // s^2 is 2.5, t is 2.776
     BOOST_TEST(confidence(five, 1e12) == 2.776 * std::sqrt(0.5), boost::test_tools::tolerance(0.01));
     BOOST_TEST(confidence(five, 10) == 2.776 * std::sqrt(0.5 / 2), boost::test_tools::tolerance(0.01));

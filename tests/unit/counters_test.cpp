@@ -44,7 +44,7 @@ struct FakeCuda {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_table_of_ncu_is_read_with_its_units_and_thousands) {
+BOOST_AUTO_TEST_CASE(ncu_table_is_read_with_units_and_thousands_separators) {
     const auto found = inspect::parse_ncu(printed);
     BOOST_TEST(inspect::counter(found, "dram__bytes_read.sum").value() == 1.07e9, boost::test_tools::tolerance(1e-12));
     BOOST_TEST(inspect::counter(found, "dram__bytes_write.sum").value() == 1073.75e6,
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_ncu_is_read_with_its_units_and_thousands) {
     BOOST_TEST(!inspect::counter(found, "lts__t_bytes.sum").has_value());
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_counted_is_not_read_out) {
+BOOST_AUTO_TEST_CASE(uncounted_metrics_have_no_reading) {
     const auto readings = inspect::read_counters(inspect::parse_ncu(printed));
     BOOST_TEST(value_of(readings, "memory") == "2.14 GB, 3.94 TB/s");
     BOOST_TEST(value_of(readings, "L2") == "");
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(text_without_a_table_has_no_counters) {
     BOOST_TEST(inspect::parse_ncu("\"ID\",\"a__b\"\n\"\",\"byte\"\n").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
+BOOST_AUTO_TEST_CASE(counters_line_has_the_point_of_the_cell) {
     model::Counted counted{"pitch_wide", {{"width", "4096"}, {"local", "64x4"}}, {}, 1e-3,
                            1.01e-3,      {{"dram__bytes_read.sum", "byte", 5}}};
     const auto j = nlohmann::json::parse(report::counters_json(counted));
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
     BOOST_TEST(j["counters"]["dram__bytes_read.sum"]["value"] == 5);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_cuda_driver_cannot_launch_is_said) {
+BOOST_AUTO_TEST_CASE(setups_that_cuda_cannot_launch_have_a_reason) {
     const auto reason = [](const std::string& id, const test::Axes& axes = {}) {
         return inspect::not_for_cuda(test::set_up(id, test::probe_gpu(), axes)).value_or("");
     };
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(what_the_cuda_driver_cannot_launch_is_said) {
 }
 
 // The stand-in's kernel copies its first buffer to its second one, for as many work-items as it is launched with.
-BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
+BOOST_AUTO_TEST_CASE(cuda_launch_is_written_run_and_checked) {
     const FakeCuda fake;
     BOOST_REQUIRE(fake.library);
     const inspect::TempFolder folder;

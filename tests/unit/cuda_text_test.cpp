@@ -20,20 +20,20 @@ bool has_word(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-BOOST_AUTO_TEST_CASE(the_option_is_two_words) {
+BOOST_AUTO_TEST_CASE(option_for_cuda_is_two_words) {
     BOOST_TEST(device::asks_for_cuda("-DA=1 -x cuda -DB"));
     BOOST_TEST(!device::asks_for_cuda("-DA=1 -x cl"));
     BOOST_TEST(!device::asks_for_cuda("-x"));
     BOOST_TEST(!device::asks_for_cuda(""));
 }
 
-BOOST_AUTO_TEST_CASE(what_stands_in_quotes_is_one_word_of_the_options) {
+BOOST_AUTO_TEST_CASE(quoted_text_is_one_word_of_the_options) {
     const std::vector<std::string> expected{"-DA=1", "-D", "B=unsigned int", "-DC=\"x y\"", "", "-DD"};
     BOOST_TEST(device::words_of(" -DA=1  -D \"B=unsigned int\" '-DC=\"x y\"' \"\"\n-DD ") == expected,
                boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) {
+BOOST_AUTO_TEST_CASE(kernel_and_required_group_are_translated_to_cuda) {
     BOOST_TEST(made_of("__kernel void k(__global float* restrict a, int n) {}") ==
                "extern \"C\" __global__ void k( float* restrict a, int n) {}\n");
     BOOST_TEST(made_of("kernel __attribute__((reqd_work_group_size(TILE, 16, 1))) void k(global int* a) {}") ==
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) 
     BOOST_TEST(made_of("int kernel_size = get_global_id(0);") == "int kernel_size = get_global_id(0);\n");
 }
 
-BOOST_AUTO_TEST_CASE(local_arrays_are_shared_and_pointers_to_them_are_plain) {
+BOOST_AUTO_TEST_CASE(local_arrays_become_shared_and_their_pointers_plain) {
     BOOST_TEST(made_of("local float ta[K * PITCH], tb[8];") == "__shared__ float ta[K * PITCH], tb[8];\n");
     BOOST_TEST(made_of("__local uint x;") == "__shared__ uint x;\n");
     BOOST_TEST(made_of("asm(\"ld.global.cg.u64 %0, [%1];\" : \"=l\"(p) : \"l\"(p)); get_local_id(0);") ==
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(local_arrays_are_shared_and_pointers_to_them_are_plain) {
     BOOST_TEST(made_of("*(local const float4*)(tb) = v;") == "*( const float4*)(tb) = v;\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_vector_literal_is_no_cast_of_its_last_value) {
+BOOST_AUTO_TEST_CASE(vector_literal_is_not_a_cast_of_its_last_value) {
     BOOST_TEST(made_of("v = (float4)(a, b, c, d);") == "v = float4(a, b, c, d);\n");
     BOOST_TEST(made_of("v = (ushort2)(x, y) + (uint4) (0);") == "v = ushort2(x, y) + uint4(0);\n");
     BOOST_TEST(made_of("v = (float)(a) + (short8)1 + (int)(b);") == "v = (float)(a) + (short8)1 + (int)(b);\n");
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(options_are_translated_or_refused) {
         [](const Unsupported& e) { return std::string(e.what()).find("'-cl-opt-disable'") != std::string::npos; });
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_of_registers_becomes_a_directive_of_each_kernel) {
+BOOST_AUTO_TEST_CASE(register_limit_becomes_a_directive_of_each_kernel) {
     const std::string ptx =
         ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n{\n}\n";
     BOOST_TEST(device::with_register_limit(ptx, "-DA -cl-nv-maxrregcount=128 -x cuda") ==
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_limit_of_registers_becomes_a_directive_of_each_kernel) {
     BOOST_TEST(device::with_register_limit(ptx, "-x cuda") == ptx);
 }
 
-BOOST_AUTO_TEST_CASE(instructions_of_sm_90a_stand_behind_comments_until_the_module_is_for_it) {
+BOOST_AUTO_TEST_CASE(sm_90a_instructions_stay_comments_until_the_module_needs_it) {
     const std::string module =
         ".version 8.8\n.target sm_90, texmode_independent\n// begin inline asm\n//sm_90a: {.reg .pred p;\n"
         "//sm_90a: wgmma.fence.sync.aligned;\n// a comment\n";
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(instructions_of_sm_90a_stand_behind_comments_until_the_modu
     BOOST_TEST(device::with_sm_90a(".target sm_90\n// a comment\n").empty());
 }
 
-BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {
+BOOST_AUTO_TEST_CASE(only_pointer_parameters_are_marked) {
     const std::string ptx =
         ".version 9.0\n.target sm_90\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr .align 1 "
         "k_param_1,\n"
@@ -130,7 +130,7 @@ boost::unit_test::precondition where_there_is_nvrtc() {
     });
 }
 
-BOOST_AUTO_TEST_CASE(nvrtc_says_which_parameters_are_pointers, *where_there_is_nvrtc()) {
+BOOST_AUTO_TEST_CASE(nvrtc_reports_which_parameters_are_pointers, *where_there_is_nvrtc()) {
     const auto made = device::compile_cuda(
         "typedef struct { int n; float f; } Pair;\n"
         "kernel void first(global const float* restrict a, ulong n, Pair p, constant uchar* b, global int* restrict c) "
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(nvrtc_says_which_parameters_are_pointers, *where_there_is_n
     BOOST_TEST(has(".shared"));
 }
 
-BOOST_AUTO_TEST_CASE(a_vector_of_four_is_one_access_and_has_the_values_it_was_given, *where_there_is_nvrtc()) {
+BOOST_AUTO_TEST_CASE(four_element_vector_is_one_access_and_keeps_its_values, *where_there_is_nvrtc()) {
     const auto made = device::compile_cuda(
         "kernel void k(global const float4* a, global float4* b) {\n"
         "    b[get_global_id(0)] = (float4)(a[get_global_id(0)].w, a[get_global_id(0)].s2, 2.0f, 1.0f) + 1.0f;\n}\n",
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_vector_of_four_is_one_access_and_has_the_values_it_was_gi
     BOOST_TEST(made.ptx.find("st.global.v4") != std::string::npos, made.ptx);
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_is_read_through_the_texture_unit, *where_there_is_nvrtc()) {
+BOOST_AUTO_TEST_CASE(image_is_read_through_the_texture_unit, *where_there_is_nvrtc()) {
     const auto made = device::compile_cuda(
         "constant sampler_t plain = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
         "kernel void k(__read_only image2d_t a, global uint* b) {\n"
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_picture_is_read_through_the_texture_unit, *where_there_is
     BOOST_TEST(made.ptx.find("tex.2d.v4.u32.s32") != std::string::npos, made.ptx);
 }
 
-BOOST_AUTO_TEST_CASE(what_cuda_does_not_know_is_said_in_the_compilers_words, *where_there_is_nvrtc()) {
+BOOST_AUTO_TEST_CASE(errors_of_cuda_are_quoted_from_the_compiler, *where_there_is_nvrtc()) {
     const auto made = device::compile_cuda("kernel void k(global half* a) { a[0] = 1; }", "-x cuda", 80);
     BOOST_TEST(!made.ok);
     BOOST_TEST(made.log.find("half") != std::string::npos, made.log);

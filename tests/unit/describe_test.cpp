@@ -10,7 +10,7 @@ using namespace cllab::model;
 
 BOOST_AUTO_TEST_SUITE(family_descriptions)
 
-BOOST_AUTO_TEST_CASE(what_each_word_says) {
+BOOST_AUTO_TEST_CASE(each_description_word_sets_its_field) {
     const auto e = lib::described("wave", R"(# a comment
 question: How
     long?
@@ -48,7 +48,7 @@ variant a: Its one trick.
     BOOST_TEST((a.axes.at(0) == std::pair<std::string, std::string>("n", "1,2,4")));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_the_comment_at_the_end_and_the_kernels_keep_their_lines) {
+BOOST_AUTO_TEST_CASE(description_is_the_last_comment_and_kernels_keep_their_lines) {
     const auto [kernels, said] = family_parts("kernel void f() {}\n\n/* family\nquestion: Why?\n*/\n");
     BOOST_TEST(kernels == "kernel void f() {}\n");
     BOOST_TEST(said == "question: Why?\n");
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(it_is_the_comment_at_the_end_and_the_kernels_keep_their_lin
     BOOST_TEST(family_parts("a\n\n/* family\nquestion: Why?\n*/\nb\n").first == "a\n\n\n\n\nb\n");
 }
 
-BOOST_AUTO_TEST_CASE(words_that_mean_nothing_are_refused) {
+BOOST_AUTO_TEST_CASE(unknown_words_are_refused) {
     BOOST_CHECK_THROW(lib::described("wave", "variant a: x\n"), Error);  // no question
     for (const char* text : {"axes n: x\n", "  unit: byte\n", "axis n: x\n  wide: 1\n", "axis n: x\n  whole: 1 to x\n",
                              "axis n: x\n  whole: few\n", "variant a: x\n  unit: byte\n"})

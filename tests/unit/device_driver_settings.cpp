@@ -24,7 +24,7 @@ std::string setting(const char* name) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) {
+BOOST_AUTO_TEST_CASE(each_process_has_a_driver_cache_folder_until_all_have_ended) {
     unsetenv("CUDA_CACHE_DISABLE");
     device::use_own_cache();
     const std::filesystem::path mine = setting("CUDA_CACHE_PATH");
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) 
     BOOST_TEST(!std::filesystem::exists(mine.parent_path()));
 }
 
-BOOST_AUTO_TEST_CASE(variables_of_drivers_are_known_by_their_beginning) {
+BOOST_AUTO_TEST_CASE(driver_variables_are_recognised_by_prefix) {
     constexpr const char* others[]{"CLLAB_IS_NO_DRIVER", "NEO4J_PASSWORD", "GPU_CLOUD_TOKEN", "AMD_LOGIN"};
     setenv("POCL_WORK_GROUP_METHOD", "cbs", 1);
     for (const char* other : others) setenv(other, "1", 1);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(variables_of_drivers_are_known_by_their_beginning) {
     for (const char* other : others) BOOST_TEST(!known.contains(other), other);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
+BOOST_AUTO_TEST_CASE(cache_settings_of_the_user_are_kept) {
     for (const char* said : {"0", "1"}) {
         setenv("CUDA_CACHE_DISABLE", said, 1);
         setenv("CUDA_CACHE_PATH", "/there", 1);
@@ -69,8 +69,7 @@ BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
     unsetenv("CUDA_CACHE_PATH");
 }
 
-BOOST_AUTO_TEST_CASE(
-    threads_are_pinned_on_an_idle_machine_where_the_process_may_use_all_cores_and_the_user_has_not_said_otherwise) {
+BOOST_AUTO_TEST_CASE(threads_are_pinned_only_if_idle_and_not_set_by_the_user) {
     cpu_set_t all;
     BOOST_TEST_REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -66,26 +66,26 @@ using Picked = std::vector<std::size_t>;
 
 BOOST_AUTO_TEST_SUITE(selectors)
 
-BOOST_AUTO_TEST_CASE(no_selector_means_the_first_gpu) { BOOST_TEST((pick({}) == Picked{2})); }
+BOOST_AUTO_TEST_CASE(no_selector_selects_the_first_gpu) { BOOST_TEST((pick({}) == Picked{2})); }
 
-BOOST_AUTO_TEST_CASE(a_type_means_the_first_of_it_whose_timer_is_trusted) {
+BOOST_AUTO_TEST_CASE(type_selects_its_first_device_with_a_trusted_timer) {
     BOOST_TEST((pick({"cpu"}) == Picked{0}));
     BOOST_TEST((pick({"cpu"}, {0}) == Picked{1}));
     BOOST_TEST((pick({"cpu"}, {0, 1}) == Picked{0}));
 }
 
-BOOST_AUTO_TEST_CASE(indices_name_a_platform_or_one_device) {
+BOOST_AUTO_TEST_CASE(indices_select_a_platform_or_one_device) {
     BOOST_TEST((pick({"2:1"}) == Picked{3}));
     BOOST_TEST((pick({"2"}) == Picked{2, 3}));
 }
 
-BOOST_AUTO_TEST_CASE(part_of_a_name_matches_without_case_and_repeats_count_once) {
+BOOST_AUTO_TEST_CASE(name_part_matches_without_case_and_repeats_count_once) {
     BOOST_TEST((pick({"llvmPIPE"}) == Picked{1}));
     BOOST_TEST((pick({"epyc", "cpu", "0:0"}) == Picked{0}));
     BOOST_TEST((pick({"all"}) == Picked{0, 1, 2, 3}));
 }
 
-BOOST_AUTO_TEST_CASE(a_uuid_or_a_pci_address_names_one_of_two_alike) {
+BOOST_AUTO_TEST_CASE(uuid_or_pci_address_selects_one_of_two_equal_devices) {
     BOOST_TEST((pick({"uuid:0AF2"}) == Picked{3}));
     BOOST_TEST((pick({"uuid:0a-f1"}) == Picked{2}));
     BOOST_TEST((pick({"pci:3b:00.0"}) == Picked{2}));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(an_ambiguous_name_lists_its_candidates) {
                "2:1 'NVIDIA H200' (NVIDIA CUDA, gpu)");
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_name_lists_what_there_is) {
+BOOST_AUTO_TEST_CASE(unknown_name_lists_the_devices) {
     BOOST_TEST(sentence({"H100"}).find("no device matches 'H100'; there are 4: 0:0 'cpu-haswell-AMD EPYC'") == 0u);
     BOOST_TEST(sentence({"accelerator"}).find("no device matches 'accelerator'") == 0u);
     BOOST_TEST(sentence({"7:0"}).find("no device matches '7:0'") == 0u);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(timer_audit)
 
-BOOST_AUTO_TEST_CASE(the_step_is_the_gcd_of_the_stamps_not_what_the_driver_reports) {
+BOOST_AUTO_TEST_CASE(timer_step_is_the_gcd_of_the_stamps) {
     device::TimerAudit audit;
     device::judge_stamps(audit, {{10, 20, 3200, 3296}, {10, 20, 6400, 6528}, {10, 20, 9600, 9632}});
     BOOST_TEST(audit.step_ns == 32u);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_step_is_the_gcd_of_the_stamps_not_what_the_driver_repor
     BOOST_TEST(audit.empty_seconds == 96e-9, boost::test_tools::tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(a_stub_that_always_says_0_1_2_3_is_not_trusted) {
+BOOST_AUTO_TEST_CASE(constant_stub_timestamps_are_not_trusted) {
     device::TimerAudit audit;
     device::judge_stamps(audit, std::vector<device::Stamps>(400, {0, 1, 2, 3}));
     audit.event_over_host = 0.9;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_stub_that_always_says_0_1_2_3_is_not_trusted) {
     BOOST_TEST(audit.verdict.find("same stamps") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(an_end_before_its_start_is_out_of_order) {
+BOOST_AUTO_TEST_CASE(end_before_start_is_not_trusted) {
     device::TimerAudit audit;
     device::judge_stamps(audit, {{1, 2, 10, 20}, {1, 2, 30, 29}});
     audit.event_over_host = 0.9;
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(an_end_before_its_start_is_out_of_order) {
     BOOST_TEST(!audit.trusted);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_takes_from_its_first_start_to_its_last_end_whatever_stamps_lie_between) {
+BOOST_AUTO_TEST_CASE(row_time_spans_first_start_to_last_end) {
     BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 100, 120}, {0, 0, 0, 0}, {1, 2, 300, 1100}},
                                    true) == 1000e-9,
                boost::test_tools::tolerance(1e-9));
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_row_takes_from_its_first_start_to_its_last_end_whatever_s
     }
 }
 
-BOOST_AUTO_TEST_CASE(events_that_disagree_with_the_host_or_do_not_grow_with_the_work_are_not_trusted) {
+BOOST_AUTO_TEST_CASE(events_that_disagree_with_host_or_work_are_not_trusted) {
     device::TimerAudit audit;
     audit.varied = audit.ordered = true;
     audit.tenfold = 10;
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(quirk_table)
 
-BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it_can_go) {
+BOOST_AUTO_TEST_CASE(every_quirk_states_fault_handling_origin_and_end) {
     std::set<std::string> names, drivers;
     for (int i = 0; i <= static_cast<int>(Implementation::other); ++i)
         drivers.insert(model::name(static_cast<Implementation>(i)));
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it
     }
 }
 
-BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) {
+BOOST_AUTO_TEST_CASE(rusticl_22_3_has_stub_timers_and_later_mesa_does_not) {
     auto d = make("0:0", "llvmpipe", "rusticl", DeviceType::cpu, Implementation::rusticl);
     d.driver = "22.3.6";
     BOOST_TEST(device::has_quirk(d, "rusticl-stub-timer"));
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) 
     BOOST_TEST(!device::has_quirk(d, "rusticl-group-32"));
 }
 
-BOOST_AUTO_TEST_CASE(quirks_of_pocl_are_those_of_its_version) {
+BOOST_AUTO_TEST_CASE(quirks_of_pocl_depend_on_its_version) {
     auto d = make("0:0", "cpu", "Portable Computing Language", DeviceType::cpu, Implementation::pocl);
     struct Case {
         const char *quirk, *with, *without;
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(quirks_of_pocl_are_those_of_its_version) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {
+BOOST_AUTO_TEST_CASE(names_renamed_by_pocl_are_mapped_back) {
     model::Device pocl, other;
     pocl.implementation = model::Implementation::pocl;
     BOOST_TEST(device::written_name(pocl, "_cl_step") == "step");
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {
     BOOST_TEST(device::given_name(other, "step", {"_cl_step"}) == "step");
 }
 
-BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
+BOOST_AUTO_TEST_CASE(vendor_options_are_passed_to_their_vendor_only) {
     BOOST_TEST(device::extra_build_options(bench[2]) == "-cl-nv-verbose");
     BOOST_TEST(device::extra_build_options(bench[0]) == "");
 }
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(device_host_caches)
 
-BOOST_AUTO_TEST_CASE(the_last_level_of_the_host_is_all_instances_of_its_highest_level) {
+BOOST_AUTO_TEST_CASE(host_last_level_sums_all_caches_of_the_highest_level) {
     namespace fs = std::filesystem;
     const auto root = fs::temp_directory_path() / ("cllab-host-caches-" + std::to_string(getpid()));
     fs::remove_all(root);
@@ -265,17 +265,17 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(device_identity)
 
-BOOST_AUTO_TEST_CASE(a_uuid_is_its_bytes_in_order_and_zeros_are_none) {
+BOOST_AUTO_TEST_CASE(uuid_prints_bytes_in_order_and_zeros_mean_none) {
     BOOST_TEST(device::uuid_text({0x0f, 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x42}) ==
                "UUID 0fa10000000000000000000000000042");
     BOOST_TEST(device::uuid_text({}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_pci_address_is_written_as_lspci_does) {
+BOOST_AUTO_TEST_CASE(pci_address_is_written_like_lspci) {
     BOOST_TEST(device::pci_text(0x1, 0xc1, 0x1f, 2) == "PCI 0001:c1:1f.2");
 }
 
-BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
+BOOST_AUTO_TEST_CASE(amd_topology_has_a_pci_address_if_it_is_pcie) {
     std::array<unsigned char, 24> topology{};
     topology[21] = 0x43;
     topology[22] = 0x05;
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(a_type_that_is_not_here_is_said_so_and_not_suggested) {
+BOOST_AUTO_TEST_CASE(missing_device_type_is_reported_without_suggestions) {
     const auto said = sentence({"accelerator"});
     BOOST_TEST(said.find("none here is of type accelerator; there are 4: ") != std::string::npos, said);
     BOOST_TEST(said.find("did you mean") == std::string::npos, said);

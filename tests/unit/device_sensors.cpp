@@ -47,7 +47,7 @@ model::Device gpu(model::Implementation implementation, const std::string& ident
 
 BOOST_AUTO_TEST_SUITE(device_clocks)
 
-BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_become_words) {
+BOOST_AUTO_TEST_CASE(nvml_is_asked_by_uuid_and_its_limits_become_words) {
     // The stand-in library (fake_nvml.cpp) knows one device, which runs at 1980 MHz at its power cap.
     const Sysfs sysfs;
     std::string why;
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_be
     BOOST_TEST(!!device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why, sysfs.sources()));
 }
 
-BOOST_AUTO_TEST_CASE(another_device_and_an_absent_library_are_said_in_a_sentence) {
+BOOST_AUTO_TEST_CASE(unknown_device_and_missing_library_have_a_reason) {
     const Sysfs sysfs;
     std::string why;
     BOOST_TEST(!device::clock_reader(gpu(model::Implementation::nvidia, "UUID ffffffffffffffffffffffffffffffff"), why,
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(another_device_and_an_absent_library_are_said_in_a_sentence
     BOOST_TEST(why.find("libnot-here.so.1") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(amdgpu_marks_the_level_in_use_with_a_star) {
+BOOST_AUTO_TEST_CASE(amdgpu_level_in_use_has_a_star) {
     const Sysfs sysfs;
     const std::string card = "bus/pci/devices/0000:03:00.0/";
     sysfs.file(card + "pp_dpm_sclk", "0: 852Mhz\n1: 991Mhz\n2: 1590Mhz *\n");
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(amdgpu_marks_the_level_in_use_with_a_star) {
     BOOST_TEST(clocks->limits.empty());
 }
 
-BOOST_AUTO_TEST_CASE(i915_names_each_reason_that_is_set) {
+BOOST_AUTO_TEST_CASE(i915_reports_each_set_throttle_reason) {
     const Sysfs sysfs;
     const std::string gt = "bus/pci/devices/0000:00:02.0/drm/card1/gt/gt0/";
     sysfs.file(gt + "rps_act_freq_mhz", "1150\n");
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(i915_names_each_reason_that_is_set) {
     BOOST_TEST(clocks->limits == std::vector<std::string>({"power cap"}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_cpu_has_the_mean_of_its_processors_and_a_virtual_machine_says_that_it_has_none) {
+BOOST_AUTO_TEST_CASE(cpu_clock_is_the_mean_of_processors_or_has_a_reason) {
     const Sysfs sysfs;
     model::Device cpu;
     cpu.type = model::DeviceType::cpu;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_cpu_has_the_mean_of_its_processors_and_a_virtual_machine_
     BOOST_TEST(*reader()->core_mhz == 2500);
 }
 
-BOOST_AUTO_TEST_CASE(nvidias_tools_are_asked_by_uuid_or_address_and_never_by_a_place_in_a_list) {
+BOOST_AUTO_TEST_CASE(nvidia_tools_are_asked_by_uuid_or_address_never_by_index) {
     BOOST_TEST(device::nvidia_id("UUID 00112233445566778899aabbccddeeff") ==
                "GPU-00112233-4455-6677-8899-aabbccddeeff");
     BOOST_TEST(device::nvidia_id("PCI 0000:3b:00.0") == "0000:3b:00.0");
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(nvml_counts_millijoules) {
     BOOST_TEST(*then - *first == 350, boost::test_tools::tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(a_part_of_a_gpu_and_other_devices_are_said_in_a_sentence) {
+BOOST_AUTO_TEST_CASE(mig_device_and_other_devices_have_no_energy_but_a_reason) {
     Sysfs sysfs;
     BOOST_TEST(
         !sysfs.meter(device_of(model::DeviceType::gpu, model::Implementation::nvidia, "PCI 0000:af:00.0")).joules);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_part_of_a_gpu_and_other_devices_are_said_in_a_sentence) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(windows_begin_and_end_where_the_counter_moves_and_behind_the_lead) {
+BOOST_AUTO_TEST_CASE(power_windows_follow_the_counter_and_skip_the_lead) {
     const auto power = run::power_of(readings(6, 100, 300), 2, 0.5);
     BOOST_TEST(power.trouble == "");
     BOOST_REQUIRE(power.watts.size() >= 6u);
@@ -178,19 +178,19 @@ BOOST_AUTO_TEST_CASE(windows_begin_and_end_where_the_counter_moves_and_behind_th
     BOOST_TEST(power.updates >= 9u);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_between_whose_operations_the_device_rests_has_no_energy_of_one) {
+BOOST_AUTO_TEST_CASE(row_with_idle_gaps_has_no_energy_per_operation) {
     BOOST_TEST(run::trouble_of_row(1.1e-3, 1e-3) == "");
     BOOST_TEST(run::trouble_of_row(8e-6, 3e-6) ==
                "in a row operations take 8.00 us each, where one takes 3.00 us, so that the device rests between them");
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_or_goes_backwards_gives_no_power) {
+BOOST_AUTO_TEST_CASE(stuck_or_decreasing_counter_gives_no_power) {
     BOOST_TEST(run::power_of(readings(3, 0, 0), 0.5, 0.5).trouble.find("moved too seldom in 3.00 s") == 0u);
     BOOST_TEST(run::power_of(readings(3, 100, -50), 0.5, 0.25).trouble == "went backwards");
     BOOST_TEST(run::power_of({}, 0.5, 0.25).trouble == "does not answer");
 }
 
-BOOST_AUTO_TEST_CASE(a_meter_is_read_while_work_goes_on_and_until_it_stops_answering) {
+BOOST_AUTO_TEST_CASE(meter_is_read_during_work_until_it_stops_answering) {
     std::atomic<int> left = 5;
     const device::EnergyMeter meter{[&] { return --left >= 0 ? std::optional(1.0 * (5 - left)) : std::nullopt; }, ""};
     const auto found = run::readings_during(meter, [&] {

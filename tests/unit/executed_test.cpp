@@ -32,7 +32,7 @@ const std::string printed = R"(==PROF== Connected to process 4242 (/usr/bin/clla
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_listing_of_executed_instructions_begins_at_0_wherever_the_kernel_lay) {
+BOOST_AUTO_TEST_CASE(executed_listing_starts_at_address_0) {
     const auto code = inspect::parse_ncu_source(printed).value();
     BOOST_TEST(code.instructions.size() == 10u);
     BOOST_TEST(code.instructions[3].first == 0x30u);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_listing_of_executed_instructions_begins_at_0_wherever_the
     BOOST_TEST(!inspect::parse_ncu_source("==ERROR== no kernel was profiled\n").has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_block_with_the_most_executed_instructions_is_the_hot_one) {
+BOOST_AUTO_TEST_CASE(block_with_most_executed_instructions_is_hot) {
     const auto hot = inspect::hot_code(inspect::parse_ncu_source(printed).value());
     BOOST_REQUIRE(hot.evidence == model::Hot::counted);
     BOOST_TEST(hot.executed == 4040u);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_block_with_the_most_executed_instructions_is_the_hot_on
     for (const auto& other : hot.blocks) BOOST_TEST(other.begin < 0x80u, "what was never executed is not named");
 }
 
-BOOST_AUTO_TEST_CASE(code_that_never_ran_is_unknown) {
+BOOST_AUTO_TEST_CASE(unexecuted_code_is_unknown) {
     auto code = inspect::parse_ncu_source(printed).value();
     for (auto& [address, times] : code.instructions) times = 0;
     BOOST_TEST(!inspect::hot_code(code).known());

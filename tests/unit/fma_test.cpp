@@ -36,7 +36,7 @@ std::vector<float> kernel_fma(const Setup& setup, std::size_t items, std::size_t
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_one_wrong_bit) {
+BOOST_AUTO_TEST_CASE(check_accepts_chains_and_rejects_one_step_or_bit_off) {
     const auto setup = set_up("fma_ilp", probe_gpu(), {{"ilp", "2"}, {"waves", "1"}, {"unroll", "4"}});
     auto out = kernel_fma(setup, 32, 2, 1, 5 * 4);
     BOOST_TEST(verdict(setup, "out", out, 5) == "");
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_
     BOOST_TEST(verdict(setup, "out", out, 5).find("out[17] is ") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_of_whole_numbers_shows_an_even_number_of_steps_too_few) {
+BOOST_AUTO_TEST_CASE(integer_chain_detects_an_even_number_of_missing_steps) {
     const auto setup = set_up("fma_latency", probe_gpu(), {{"type", "uint"}});
     const auto start = argument<std::uint32_t>(setup, "start");
     const auto c = argument<std::uint32_t>(setup, "constant_c").front();
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_chain_of_whole_numbers_shows_an_even_number_of_steps_too_
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_of_16_bit_integers_ends_before_it_comes_to_its_beginning) {
+BOOST_AUTO_TEST_CASE(ushort_chain_ends_before_it_repeats) {
     for (const std::string variant : {"latency", "ilp", "loop", "nested", "code", "peak", "units"}) {
         const auto setup = set_up("fma_" + variant, probe_cpu(), {{"type", "ushort"}});
         const auto steps = static_cast<std::int64_t>(setup.slope->high * setup.slope->steps_per_trip);
@@ -68,14 +68,14 @@ BOOST_AUTO_TEST_CASE(a_chain_of_16_bit_integers_ends_before_it_comes_to_its_begi
     }
 }
 
-BOOST_AUTO_TEST_CASE(vector_elements_are_chains_of_their_own) {
+BOOST_AUTO_TEST_CASE(vector_elements_are_independent_chains) {
     const auto setup = set_up("fma_peak", probe_gpu(),
                               {{"type", "float"}, {"width", "4"}, {"ilp", "2"}, {"unroll", "1"}, {"load", "25"}});
     BOOST_TEST(argument<std::byte>(setup, "out").size() == 256u * 4 * 4);
     BOOST_TEST(verdict(setup, "out", kernel_fma(setup, 256, 2, 4, 3), 3) == "");
 }
 
-BOOST_AUTO_TEST_CASE(half_is_rounded_as_hardware_does) {
+BOOST_AUTO_TEST_CASE(half_arithmetic_rounds_like_hardware) {
     // Half chains are checked on devices that have half; here the arithmetic they are checked with. 2049 lies between
     // 2048 and 2050, the tie goes to even; 0x1p-25 is half the smallest subnormal.
     const auto setup = set_up("fma_peak", probe_gpu(),
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(half_is_rounded_as_hardware_does) {
     BOOST_TEST(verdict(setup, "out", out, 1) != "");
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_is_a_wrong_result) {
+BOOST_AUTO_TEST_CASE(stuck_counter_is_a_wrong_result) {
     const auto setup = set_up("fma_clock", probe_gpu());
     BOOST_TEST(verdict<std::uint64_t>(setup, "out", {64 * 1024 + 30}, 64) == "");
     BOOST_TEST(verdict<std::uint64_t>(setup, "out", {0}, 64).find("the counter advanced by 0") == 0u);
@@ -114,14 +114,14 @@ BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_is_a_wrong_result) {
     BOOST_TEST(verdict<std::uint64_t>(setup, "out", {1ull << 45}, 64) != "");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_device_lacks_is_unsupported_and_a_senseless_point_is_the_users_fault) {
+BOOST_AUTO_TEST_CASE(missing_features_are_unsupported_and_bad_points_are_errors) {
     BOOST_CHECK_THROW(set_up("fma_peak", probe_cpu(), {{"type", "half"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("fma_ilp", probe_gpu(), {{"waves", "64"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("fma_ilp", probe_gpu(), {{"ilp", "3"}}), Error);
 }
 
 // An H200 whose driver says 1980 MHz at most once gave 2.01 GHz, +-1 %.
-BOOST_AUTO_TEST_CASE(a_clock_above_the_highest_of_a_gpu_is_withheld_and_with_it_the_cycles) {
+BOOST_AUTO_TEST_CASE(clock_above_the_gpu_maximum_is_withheld_with_its_cycles) {
     auto device = probe_gpu();
     device.clock_mhz = 1980;
     auto clock = curve_of("clock", {{0, 1 / 2.06e9}});
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_clock_above_the_highest_of_a_gpu_is_withheld_and_with_it_
     BOOST_TEST(finding(with(2.03e9), "clock")->withheld == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_cpu_has_a_peak_for_each_width_of_vectors) {
+BOOST_AUTO_TEST_CASE(cpu_has_a_peak_for_each_vector_width) {
     auto curve = curve_of("peak", {{4, 1e-9}, {8, 1e-9}, {16, 1e-9}}, {{"type", "float"}, {"ilp", "8"}});
     for (auto& sample : curve.samples) sample.metrics["flops"] = 1e9 * sample.x;
     auto wide = curve_of("peak", {{4, 1e-9}, {16, 1e-9}}, {{"type", "double"}, {"ilp", "8"}});
@@ -157,20 +157,20 @@ BOOST_AUTO_TEST_CASE(a_cpu_has_a_peak_for_each_width_of_vectors) {
     BOOST_TEST(!finding(concluded("fma", {curve}, probe_gpu()), "float peak in vectors of 128 bits"));
 }
 
-BOOST_AUTO_TEST_CASE(the_clock_follows_from_the_latency_where_no_counter_can_be_read) {
+BOOST_AUTO_TEST_CASE(clock_follows_from_latency_when_no_counter_exists) {
     const auto findings = concluded("fma", {curve_of("latency", {{0, 2e-9}}, {{"type", "float"}})}, probe_cpu());
     require_finding(findings, "clock", 2e9, 1e-9);
     BOOST_TEST(!finding(findings, "float latency in cycles"));
 }
 
-BOOST_AUTO_TEST_CASE(with_a_counter_the_latency_in_cycles_is_measured) {
+BOOST_AUTO_TEST_CASE(counter_gives_the_latency_in_cycles) {
     const auto findings = concluded(
         "fma", {curve_of("latency", {{0, 2e-9}}, {{"type", "float"}}), curve_of("clock", {{0, 0.5e-9}})}, probe_gpu());
     require_finding(findings, "float latency in cycles", 4, 1e-9);
     require_finding(findings, "clock", 2e9, 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_that_need_not_count_cycles_is_no_clock) {
+BOOST_AUTO_TEST_CASE(counter_of_unknown_unit_gives_no_clock) {
     for (auto device : {probe_cpu(), probe_gpu()}) {
         device.implementation = model::Implementation::pocl;
         const auto findings = concluded(
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_need_not_count_cycles_is_no_clock) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_staircase_gives_the_units_even_when_the_driver_reports_others) {
+BOOST_AUTO_TEST_CASE(staircase_gives_the_units_despite_the_driver) {
     // 6 units where the driver claims 4: loads in percent of 4.
     std::vector<std::pair<double, double>> points;
     for (int groups = 1; groups <= 18; ++groups) points.emplace_back(groups * 25.0, 1e-3 * std::ceil(groups / 6.0));
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(the_staircase_gives_the_units_even_when_the_driver_reports_
     require_finding(findings, "compute units", 6, 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(loop_cost_is_what_a_trip_takes_beyond_its_steps) {
+BOOST_AUTO_TEST_CASE(loop_cost_is_the_time_of_a_trip_beyond_its_steps) {
     std::vector<std::pair<double, double>> points;
     for (const double unroll : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
         points.emplace_back(unroll, (3e-9 + unroll * 1e-9) / unroll);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(loop_cost_is_what_a_trip_takes_beyond_its_steps) {
     require_finding(findings, "loop cost", 3e-9, 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(units_are_right_among_disturbed_samples_and_withheld_where_too_few_agree) {
+BOOST_AUTO_TEST_CASE(compute_units_survive_disturbance_or_are_withheld) {
     // Two units; the medians lie, the modes do not.
     auto curve = curve_of("units", {{50, 1}, {100, 1.8}, {150, 2.3}, {200, 2.9}, {250, 3.4}, {300, 4}});
     for (std::size_t i = 0; i < curve.samples.size(); ++i) {

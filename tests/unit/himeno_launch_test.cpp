@@ -9,7 +9,7 @@ BOOST_AUTO_TEST_SUITE(himeno_launch)
 using namespace cllab::model;
 using namespace cllab::test::himeno_cells;
 
-BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_at_any_group) {
+BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_in_any_group) {
     for (const auto* name : {"schedule", "swap", "local", "registers", "wide"}) {
         for (const auto* local : {"1", "7x3", "32x4", "64x8"}) {
             const auto setup = make(name, {{"local", local}});
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_at_any_group) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_in_any_order_of_the_loops) {
+BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_in_any_loop_order) {
     for (const std::string order : {"kji", "kij", "jki", "jik", "ikj", "ijk"}) {
         const auto setup = make("swap", {{"order", order}, {"local", "4x2x3"}});
         const auto& global = std::get<Launch>(setup.steps.front()).global;
@@ -34,13 +34,13 @@ BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_in_any_order_of_the_lo
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_grid_of_step_6_is_the_articles) {
+BOOST_AUTO_TEST_CASE(step_6_has_the_grid_of_the_article) {
     // Size M in the article: 16 groups along the slow axis, one for each of 126 rows, of 256 points.
     const auto setup = make("schedule", {{"size", "M"}, {"local", "256"}});
     BOOST_TEST(std::get<Launch>(setup.steps.front()).global.text() == "256x126x16");
 }
 
-BOOST_AUTO_TEST_CASE(a_tile_of_several_planes_goes_along_i_in_whole_steps) {
+BOOST_AUTO_TEST_CASE(tile_of_several_planes_moves_along_i_in_whole_steps) {
     const auto setup = make("local", {{"local", "16x4x4"}, {"planes", "3"}});
     BOOST_TEST(define(setup, "PLANES") == 4u);
     const auto& sweep = std::get<Launch>(setup.steps.front());
@@ -48,14 +48,14 @@ BOOST_AUTO_TEST_CASE(a_tile_of_several_planes_goes_along_i_in_whole_steps) {
     BOOST_TEST(sweep.global.size[2] % 4 == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_group_that_a_kernel_promises_may_be_larger_than_what_others_get) {
+BOOST_AUTO_TEST_CASE(required_group_may_exceed_the_default_limit_on_amd) {
     auto amd = gpu();
     amd.max_group = 256;  // what the driver says of kernels that promise nothing
     for (const std::size_t items : {512u, 1024u})
         BOOST_TEST(define(make("schedule", {{"size", "L"}, {"local", std::to_string(items)}}, amd), "LX") == items);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_variant_or_device_cannot_do_is_unsupported_with_its_reason) {
+BOOST_AUTO_TEST_CASE(impossible_variants_are_unsupported_with_a_reason) {
     BOOST_TEST(unsupported("wide", {{"pad", "1"}}) ==
                "a row of 33 words (axis 'pad') does not hold whole vectors of 4");
     BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) ==

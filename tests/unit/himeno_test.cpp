@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_reference_has_the_published_residuals) {
     BOOST_TEST(residual("M", 3) == 1.693459e-3, boost::test_tools::tolerance(3e-7));
 }
 
-BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand) {
+BOOST_AUTO_TEST_CASE(reference_point_matches_the_formula_by_hand) {
     const auto scene = std::make_shared<const Problem>(small, Data::random, 3);
     const auto state = scene->after(1);
     const auto f = [&](const SharedBytes& bytes, std::size_t i, std::size_t j, std::size_t k) {
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand)
     BOOST_TEST(state->p[(i * small.j + j) * small.k + k] == p(0, 0, 0) + 0.8 * ss, boost::test_tools::tolerance(1e-6));
 }
 
-BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
+BOOST_AUTO_TEST_CASE(boundary_is_constant_and_random_problem_is_bounded) {
     const auto scene = std::make_shared<const Problem>(small, Data::random, 3);
     const auto state = scene->after(200);
     float most = 0;
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
     BOOST_TEST(state->gosa > 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written_word) {
+BOOST_AUTO_TEST_CASE(padding_between_rows_is_checked_for_writes) {
     const Grid grid{3, 3, 4};
     const auto state = Problem(grid, Data::random, 1).after(1);
     const auto wide = lib::rows_apart(share(state->p), grid.k, 6);
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written
                "p[0][1][5] is 0, written though it lies between two rows");
 }
 
-BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignment) {
+BOOST_AUTO_TEST_CASE(section_has_the_interior_points_without_alignment) {
     const Grid grid{3, 4, 5};
     std::vector<float> field(grid.points());
     for (std::size_t x = 0; x < field.size(); ++x) field[x] = static_cast<float>(x);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignme
     BOOST_TEST(found == (std::vector<float>{26, 27, 28, 31, 32, 33}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) {
+BOOST_AUTO_TEST_CASE(words_before_the_grid_shift_it_and_must_not_be_written) {
     const Grid grid{3, 3, 4};
     const auto state = Problem(grid, Data::random, 1).after(1);
     const auto moved = lib::rows_apart(share(state->p), grid.k, 4, 3);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) 
                "word 2 of p is 0, written though it lies in front of the grid");
 }
 
-BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_error) {
+BOOST_AUTO_TEST_CASE(tolerance_accepts_its_limit_and_records_the_largest_error) {
     const Grid grid{3, 3, 4};
     const auto state = Problem(grid, Data::random, 1).after(1);
     auto found = state->p;
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_e
     BOOST_TEST(loose.ulp() > 1);
 }
 
-BOOST_AUTO_TEST_CASE(interleaving_puts_the_components_of_a_point_side_by_side) {
+BOOST_AUTO_TEST_CASE(interleaving_places_components_of_a_point_together) {
     const std::vector<SharedBytes> fields{share(std::vector<float>{1, 2}), share(std::vector<float>{3, 4}),
                                           share(std::vector<float>{5, 6})};
     const auto bytes = interleaved(fields);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(interleaving_puts_the_components_of_a_point_side_by_side) {
     BOOST_TEST(found == (std::vector<float>{1, 3, 5, 2, 4, 6}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(every_variant_takes_the_reference_and_rejects_a_last_bit_a_stale_field_and_a_wrong_residual) {
+BOOST_AUTO_TEST_CASE(variants_accept_the_reference_and_reject_each_defect) {
     for (const auto& device : {gpu(), cpu()}) {
         for (const auto& v : family().variants) {
             BOOST_TEST_CONTEXT(v.name << (device.is_cpu() ? " on a CPU" : " on a GPU")) {
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(every_variant_takes_the_reference_and_rejects_a_last_bit_a_
     }
 }
 
-BOOST_AUTO_TEST_CASE(contraction_is_held_to_a_tolerance_and_not_to_bits) {
+BOOST_AUTO_TEST_CASE(contracted_results_are_compared_with_a_tolerance) {
     const auto setup = make("swap", {{"contract", "on"}});
     Result found(small, small.k, 3);
     const std::size_t inner = (2 * small.j + 2) * small.k + 2;
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(contraction_is_held_to_a_tolerance_and_not_to_bits) {
     BOOST_TEST(define(setup, "HIMENO_CONTRACT") == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(the_first_verification_is_random_and_the_timed_data_is_the_prescribed) {
+BOOST_AUTO_TEST_CASE(first_verification_is_random_and_timed_data_prescribed) {
     const auto first = make("swap", {}, gpu(), 0), second = make("swap", {}, gpu(), 1);
     Result random(small, small.k, 3), prescribed(small, small.k, 3, Data::prescribed);
     BOOST_TEST(!first.check(random.buffers()).has_value());
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(the_first_verification_is_random_and_the_timed_data_is_the_
     BOOST_TEST(!make("swap", {{"data", "random"}}, gpu(), 1).observe);
 }
 
-BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
+BOOST_AUTO_TEST_CASE(steps_of_the_article_make_the_stated_transfers) {
     const auto count = [](const Setup& setup, auto is) {
         std::size_t n = 0;
         for (const auto& step : setup.steps) n += is(step);
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
     BOOST_TEST(define(make("swap", {}), "ROW") == 32u);
 }
 
-BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) {
+BOOST_AUTO_TEST_CASE(summary_has_the_fastest_record_per_device_and_size) {
     Record slow;
     slow.id = "himeno_swap";
     slow.device.name = "test GPU";
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) 
     BOOST_TEST(family().summary({&random}).empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_summary_tells_devices_apart_as_the_tables_do) {
+BOOST_AUTO_TEST_CASE(summary_separates_devices_as_the_tables_do) {
     Record here;
     here.id = "himeno_swap";
     here.device = {.name = "test GPU", .driver = "1.0", .type = "gpu", .selector = "0:0"};

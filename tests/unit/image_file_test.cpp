@@ -116,7 +116,7 @@ struct Images : Folder {
 
 BOOST_FIXTURE_TEST_SUITE(image_file, Images)
 
-BOOST_AUTO_TEST_CASE(what_is_saved_is_loaded_again_bit_for_bit) {
+BOOST_AUTO_TEST_CASE(saved_image_is_loaded_bit_for_bit) {
     for (const std::string extension : {"png", "pgm", "PNG"}) {
         for (const auto& [width, height] : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 3}, {3, 7}, {640, 33}}) {
             model::Bytes grey(width * height);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(colour_becomes_bt601_luma_in_every_format) {
 
 BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) { reads(png_16_bit, {1, 128, 255}); }
 
-BOOST_AUTO_TEST_CASE(a_file_cut_short_anywhere_is_refused) {
+BOOST_AUTO_TEST_CASE(truncated_file_is_refused_at_any_length) {
     const std::string pgm = "P2 2 2 9 1 2 3 4", deep("P5 2 2 300\n\0\1\0\2\0\3\0\4", 19);
     for (const auto& whole : {png_16_bit, png_rgba, pgm, deep}) {
         load_grey(put("whole", whole));
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_file_cut_short_anywhere_is_refused) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_png_with_one_bit_wrong_anywhere_is_refused) {
+BOOST_AUTO_TEST_CASE(png_with_any_wrong_bit_is_refused) {
     for (const auto& whole : {png_16_bit, png_rgba, png_palette, png_interlaced})
         for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 3) {  // each of the eight places in a byte
             std::string damaged = whole;
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(an_interlaced_png_is_read_row_by_row) {
     reads(png_interlaced, expected);
 }
 
-BOOST_AUTO_TEST_CASE(a_png_whose_checksums_are_right_must_also_have_all_its_rows_and_colours) {
+BOOST_AUTO_TEST_CASE(png_with_valid_checksums_needs_all_rows_and_colours) {
     const std::string two_rows = packed("\0\1\2\0\3\4"s), header = ihdr(2, 2, 0);
     reads(png_of(header, two_rows), {1, 2, 3, 4});
     refuses(png_of(header, packed("\0\1\2"s)), "cannot be read as PNG: ");
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_png_whose_checksums_are_right_must_also_have_all_its_rows
     reads(png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s)), {1, 2, 3, 4});
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
+BOOST_AUTO_TEST_CASE(file_without_an_image_has_a_clear_error) {
     const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
     BOOST_TEST(has(why(path / "absent.png"), "absent.png' cannot be opened: No such file"));
     BOOST_TEST(has(why(path), "is a folder"));
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
     refuses(from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"), "cannot be read");
 }
 
-BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
+BOOST_AUTO_TEST_CASE(header_with_excessive_size_allocates_no_memory) {
     refuses("P5 999999999 999999999 255 abc", "claims 999999999x999999999 pixels, but only 3 bytes follow");
     refuses("P5 99999999999999999999999 1 255 abc", "cut short");
     refuses("P3 4000000 4000000 1 0 1", "cut short");
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
             "is cut short: its header claims 32768x32768 pixels");
 }
 
-BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {
+BOOST_AUTO_TEST_CASE(failed_save_has_an_error_and_leaves_no_file) {
     const model::Bytes grey(6);
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "a.jpg", 3, 2, grey); }), "must end in .png or .pgm"));
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "png", 3, 2, grey); }), "must end in .png or .pgm"));
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {
     BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(an_older_file_is_replaced_only_by_a_whole_one) {
+BOOST_AUTO_TEST_CASE(old_file_is_replaced_only_by_a_complete_one) {
     const auto file = path / "map.pgm";
     save_grey(file, 2, 1, model::Bytes(2, std::byte{7}));
     save_grey(file, 1, 1, model::Bytes(1, std::byte{9}));

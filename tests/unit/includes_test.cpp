@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(threads_in_the_model_are_found) {
     BOOST_TEST(broken("experiments/lib/a.cpp", "#include <thread>\n") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_cache_of_the_model_or_of_a_family_is_found) {
+BOOST_AUTO_TEST_CASE(static_caches_in_model_or_family_are_found) {
     for (const char* kept : {"static Recent<std::pair<int, int>, Data> recent;", "static int count = 0;",
                              "thread_local std::map<int, int> known;", "static std::deque<Entry> recent{};"}) {
         const std::string text = std::string("void f() {\n    ") + kept + "\n}\n";
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
     BOOST_TEST(broken("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; }\n") == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
+BOOST_AUTO_TEST_CASE(allowed_or_commented_code_is_not_reported) {
     BOOST_TEST(
         broken(
             "report/a.cpp",

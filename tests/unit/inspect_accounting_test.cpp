@@ -41,7 +41,7 @@ const std::string multiply_add = "\tv_fmac_f32_e32 v1, v2, v3 // 000000001040: 7
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_buffer_that_is_changed_in_place_is_stored_whole_where_that_adds_up) {
+BOOST_AUTO_TEST_CASE(in_place_buffer_counts_as_stored_whole_if_bytes_add_up) {
     const auto buffer = [](std::size_t size) { return std::make_shared<model::Bytes>(size); };
     model::Setup setup;
     setup.args = {model::Input{"x", buffer(1000)}, model::InOut{"y", buffer(1000)}};
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_that_is_changed_in_place_is_stored_whole_where_tha
     BOOST_TEST(!declared_in_place(setup));
 }
 
-BOOST_AUTO_TEST_CASE(a_block_that_alone_accounts_for_the_declared_bytes_has_executions) {
+BOOST_AUTO_TEST_CASE(block_explaining_all_declared_bytes_has_an_execution_count) {
     model::HotBlock block{"k", 0, 1, 97, 0.97, 25, {}, {{"load_64", 5}, {"store_64", 1}, {"stack_store_64", 2}}, {}};
     BOOST_TEST(*executions(block, {8000, 16000}) == 1000);
     // It would bring fewer bytes than must be read.
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_block_that_alone_accounts_for_the_declared_bytes_has_exec
     BOOST_TEST(!executions(block, {8000, 16000}));
 }
 
-BOOST_AUTO_TEST_CASE(straight_code_that_stores_what_is_declared_is_accounted_for) {
+BOOST_AUTO_TEST_CASE(straight_code_that_stores_the_declared_bytes_is_accounted) {
     const auto a = gcn(load_and_store("101", "dword"));
     const auto hot = account(a, {4, 4, 0});
     BOOST_TEST(hot.reason == "");
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(straight_code_that_stores_what_is_declared_is_accounted_for
     BOOST_TEST(!account(a, {4, 16, 0}).known());
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
+BOOST_AUTO_TEST_CASE(loop_is_accounted_by_a_whole_number_of_passes) {
     const auto a = gcn(load_and_store("101", "dwordx4") + back_to("1020", "10"));
     const auto hot = account(a, {64, 64, 0});
     BOOST_REQUIRE(hot.evidence == "accounted");
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
     BOOST_TEST(!account(a, {8, 8, 0}).known());
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
+BOOST_AUTO_TEST_CASE(loop_near_other_storing_code_is_unknown) {
     // A wide path in two forms, of which one runs, and a loop of single bytes for the edge: only the loop adds up.
     const auto edge = account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") +
                                   load_and_store("103", "byte") + back_to("1040", "30")),
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
     BOOST_TEST(!hot.known());
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_short_loop_behind_long_code) {
+BOOST_AUTO_TEST_CASE(loop_near_reading_loops_or_long_code_is_unknown) {
     // What the other loop sums up may take most of the time.
     const std::string reads =
         "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_sh
 }
 
 // Its convergence barriers hide where some jumps lead, so of SASS nothing was accounted for (2026-11-24).
-BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
+BOOST_AUTO_TEST_CASE(sass_is_accounted_if_all_its_jumps_are_known) {
     const auto sass = [](const std::string& sync) {
         const std::string text =
             "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ BSSY B0, "
@@ -139,14 +139,14 @@ BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
     BOOST_TEST(account(sass("BRX R4 -0x40"), {4, 4, 0}).reason == "not all of its loops are known");
 }
 
-BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothing) {
+BOOST_AUTO_TEST_CASE(declared_arithmetic_is_found_in_loops_without_stores) {
     const auto a = gcn(multiply_add + back_to("1044", "40") +
                        "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
     BOOST_TEST(account(a, {4, 8, 256}).evidence == "accounted");
     BOOST_TEST(account(a, {4, 8, 256}).blocks.front().begin == 0x1040u);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted_for) {
+BOOST_AUTO_TEST_CASE(nothing_is_accounted_without_separate_local_memory) {
     const std::string x86 = "0000000000000000 <k>:\n       0:\tmov    DWORD PTR [rdi],eax\n       2:\tret\n";
     BOOST_TEST(account(analysis_of(Kind::host_elf, "machine code", isa::x86, x86), {4, 4, 0}).reason ==
                "the device has one memory, so local accesses look like any other");

@@ -49,7 +49,7 @@ const json document = {{"amdhsa.version", {1, 1}},
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(messagepack_of_every_type_reads_as_the_json_it_was) {
+BOOST_AUTO_TEST_CASE(messagepack_of_every_type_equals_its_json) {
     const json value = {{"nil", nullptr},
                         {"yes", true},
                         {"small", 5},
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(messagepack_of_every_type_reads_as_the_json_it_was) {
     BOOST_TEST((parse_msgpack(build::span(packed(value))) == value));
 }
 
-BOOST_AUTO_TEST_CASE(damaged_messagepack_is_nothing) {
+BOOST_AUTO_TEST_CASE(damaged_messagepack_is_rejected) {
     const std::string whole = packed(document);
     for (std::size_t size = 0; size < whole.size(); ++size)
         BOOST_TEST(!parse_msgpack(build::span(whole.substr(0, size))).has_value());
@@ -76,11 +76,11 @@ BOOST_AUTO_TEST_CASE(damaged_messagepack_is_nothing) {
     BOOST_TEST(!parse_msgpack(build::span("\x81\x01\x02"s)).has_value());          // a key that is no text
 }
 
-BOOST_AUTO_TEST_CASE(messagepack_nested_without_end_is_nothing_and_does_not_exhaust_the_stack) {
+BOOST_AUTO_TEST_CASE(deeply_nested_messagepack_does_not_overflow_the_stack) {
     BOOST_TEST(!parse_msgpack(build::span(std::string(10'000'000, '\x91'))).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_facts_of_a_kernel_come_from_its_own_metadata) {
+BOOST_AUTO_TEST_CASE(kernel_facts_come_from_its_own_metadata) {
     const std::string object = code_object(packed(document));
     const auto metadata = read_amd_metadata(build::span(object));
     BOOST_TEST_REQUIRE(metadata.has_value());
@@ -93,13 +93,13 @@ BOOST_AUTO_TEST_CASE(the_facts_of_a_kernel_come_from_its_own_metadata) {
     BOOST_TEST(amd_kernel(*metadata, "missing") == nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(the_processor_comes_from_the_metadata_else_from_the_elf_flags) {
+BOOST_AUTO_TEST_CASE(processor_comes_from_metadata_else_from_elf_flags) {
     BOOST_TEST(amd_processor(build::span(code_object(packed(document)))) == "gfx90a");
     BOOST_TEST(amd_processor(build::span(code_object("\xc1"))) == "gfx900");
     BOOST_TEST(amd_processor(build::span("x")).empty());
 }
 
-BOOST_AUTO_TEST_CASE(metadata_of_another_shape_has_no_kernels) {
+BOOST_AUTO_TEST_CASE(malformed_metadata_has_no_kernels) {
     for (const json& odd : {json{{"amdhsa.kernels", 3}}, json{{"amdhsa.kernels", {1, "k"}}},
                             json{{"amdhsa.kernels", {{{".name", 7}}}}}, json::object()})
         BOOST_TEST(amd_kernel(odd, "k") == nullptr);

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_rule_names_a_mnemonic_its_root_or_a_pattern) {
     for (const auto& [mnemonic, names, is] : rows) BOOST_TEST(is_named(mnemonic, names) == is, mnemonic);
 }
 
-BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
+BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_widest_register_and_size) {
     check(isa::x86, {{"vpaddw ymm1, ymm2, ymm3", "vector_256"},
                      {"vpaddd zmm1, zmm2, zmmword ptr [rax]", "vector_512 load_512"},
                      {"vpmovzxbw ymm0, xmmword ptr [rax]", "vector_256 load_128"},
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_t
 }
 
 // The cases that a trial on all AVX-512 mnemonics found (host/inspect/isa/x86.cpp).
-BOOST_AUTO_TEST_CASE(x86_scalar_arithmetic_is_told_from_vectors_whose_names_end_alike) {
+BOOST_AUTO_TEST_CASE(x86_scalar_arithmetic_is_separated_from_similar_vector_names) {
     check(isa::x86, {{"vbroadcastss zmm0, dword ptr [rax]", "vector_512 load_32"},
                      {"vbroadcastsd ymm0, xmm1", "vector_256"},
                      {"vaddsh xmm0, xmm1, word ptr [rax]", "scalar_float load_16"},
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(x86_scalar_arithmetic_is_told_from_vectors_whose_names_end_
                      {"vstmxcsr dword ptr [rax]", "scalar_integer store_32"}});
 }
 
-BOOST_AUTO_TEST_CASE(x86_broadcasts_have_the_size_of_one_element_in_the_words_of_both_disassemblers) {
+BOOST_AUTO_TEST_CASE(x86_broadcasts_have_the_size_of_one_element) {
     check(isa::x86, {{"vaddpd zmm1, zmm1, qword ptr [rdi]{1to8}", "vector_512 load_64"},
                      {"vaddpd zmm1,zmm1,QWORD BCST [rdi]", "vector_512 load_64"},
                      {"vfmadd231ph ymm1,ymm2,WORD BCST [rdi]", "vector_256 load_16"},
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(x86_broadcasts_have_the_size_of_one_element_in_the_words_of
                      {"vfpclasspd k1, ymm2, 3", "vector_256"}});
 }
 
-BOOST_AUTO_TEST_CASE(x86_string_moves_and_doubles_share_the_name_movsd) {
+BOOST_AUTO_TEST_CASE(x86_movsd_is_a_string_move_or_a_double_move) {
     check(isa::x86, {{"movsd xmm0, qword ptr [rax]", "scalar_float load_64"},
                      {"movsd dword ptr es:[rdi], dword ptr [rsi]", "scalar_move load_32 store_32"},
                      {"movs QWORD PTR es:[rdi],QWORD PTR ds:[rsi]", "scalar_move load_64 store_64"},
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(x86_string_moves_and_doubles_share_the_name_movsd) {
                      {"pop qword ptr [rdi]", "scalar_move stack_load_64 store_64"}});
 }
 
-BOOST_AUTO_TEST_CASE(x86_loads_that_replace_their_own_index_are_marked_in_the_words_of_both_disassemblers) {
+BOOST_AUTO_TEST_CASE(x86_loads_that_overwrite_their_index_are_marked) {
     check(isa::x86, {{"mov eax, dword ptr [rdi + 4*rax]", "scalar_move load_32 index_chain"},
                      {"mov eax,DWORD PTR [rdi+rax*4]", "scalar_move load_32 index_chain"},
                      {"mov r8d, dword ptr [rdi + 4*r8 + 0x40]", "scalar_move load_32 index_chain"},
@@ -122,12 +122,12 @@ BOOST_AUTO_TEST_CASE(x86_loads_that_replace_their_own_index_are_marked_in_the_wo
                      {"add rax, qword ptr [rdi + 8*rax]", "scalar_integer load_64"}});
 }
 
-BOOST_AUTO_TEST_CASE(x86_prefetches_that_gather_move_nothing) {
+BOOST_AUTO_TEST_CASE(x86_gather_prefetches_move_nothing) {
     check(isa::x86, {{"vgatherpf0dps {k1}, zmmword ptr [rdi + 4*zmm2]", "other"},
                      {"vscatterpf1qpd {k1}, zmmword ptr [rdi + 8*zmm2]", "other"}});
 }
 
-BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
+BOOST_AUTO_TEST_CASE(encoding_prefix_is_not_a_mnemonic) {
     const auto f =
         isa::x86.parse("0000000000001000 <k>:\n  1000:\t{evex} vpaddd ymm1,ymm2,ymm3\n  1006:\trex.w jmp 1000 <k>\n");
     BOOST_REQUIRE(f.size() == 1u);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
     BOOST_TEST((f.front().instructions[1].flow == Flow::jump));
 }
 
-BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
+BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_as_a_frame_pointer) {
     const auto accesses = [](const std::string& set_up) {
         const auto stats =
             count_function(&isa::x86,
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame
     BOOST_TEST((accesses("  1000:\tlea rbp,[rdi+0x10]\n") == general));
 }
 
-BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
+BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_width) {
     check(isa::gcn, {{"v_add_u32_e32", "v_alu"},
                      {"v_mfma_f32_32x32x1f32", "matrix"},
                      {"s_add_u32", "s_alu"},
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
     BOOST_TEST(told(isa::gcn.classify(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
 }
 
-BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
+BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_space_and_width) {
     check(isa::sass, {{"FFMA R2, R3.reuse, R4, R2", "fp32"},
                       {"DFMA", "fp64"},
                       {"HFMA2.MMA", "fp16"},
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_a
                       {"TXQ RZ, R5, R5, TEX_HEADER_DIMENSION, UR4, 0x0, 0x1", "memory image_query"}});
 }
 
-BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_reuse_cache_holds) {
+BOOST_AUTO_TEST_CASE(bank_conflict_needs_three_equal_parity_registers_not_reused) {
     const auto conflicts = [](const std::string& operands) {
         const auto& marks = isa::sass.classify(make("FFMA", operands)).marks;
         return std::count(marks.begin(), marks.end(), std::string("bank_conflict"));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_re
     for (const auto& [operands, count] : rows) BOOST_TEST(conflicts(operands) == count, operands);
 }
 
-BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
+BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_target_and_width) {
     const auto send = [](const std::string& descriptor, const std::string& what) {
         return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " +
                                                           descriptor + "           {@2,$6} // wr:2+0, rd:2; " + what)));
@@ -259,8 +259,7 @@ BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_widt
            {"nop", "padding"}});
 }
 
-BOOST_AUTO_TEST_CASE(
-    an_intel_gpu_loop_is_closed_by_while_goto_or_jmpi_and_an_instruction_may_be_for_half_of_the_work_items) {
+BOOST_AUTO_TEST_CASE(intel_gpu_loops_close_by_while_goto_or_jmpi_in_both_halves) {
     const std::string text =
         "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
         "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
@@ -293,7 +292,7 @@ BOOST_AUTO_TEST_CASE(
     }
 }
 
-BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
+BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_space_and_width) {
     check(isa::ptx, {{"fma.rn.f32", "fp32"},
                      {"add.f64", "fp64"},
                      {"setp.lt.s32", "integer"},

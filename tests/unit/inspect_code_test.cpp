@@ -101,7 +101,7 @@ $L__BB0_2:
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
+BOOST_AUTO_TEST_CASE(form_f_of_the_article_has_5_v_and_4_s_per_iteration) {
     const auto stats = count_function(&isa::gcn, gcn_f, "f");
     BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
     const auto& loop = stats.loops[0].own;
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
     BOOST_TEST(stats.total.instructions == 13u);  // the s_nop behind s_endpgm is padding
 }
 
-BOOST_AUTO_TEST_CASE(a_gcn_branch_is_read_from_its_offset_or_from_its_label) {
+BOOST_AUTO_TEST_CASE(gcn_branch_target_comes_from_offset_or_label) {
     const auto numbered = isa::gcn.parse(gcn_f);
     BOOST_TEST(numbered[0].instructions[11].targets.at(0) == 0x1a68u);
     const auto labelled =
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_gcn_branch_is_read_from_its_offset_or_from_its_label) {
     BOOST_TEST(start[0].instructions[0].targets.at(0) == 0x1a00u);
 }
 
-BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) {
+BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_equal_x86_code_count_equally) {
     const auto gnu = count_function(&isa::x86, gnu_x86, "k"), llvm = count_function(&isa::x86, llvm_x86, "k");
     for (const auto* stats : {&gnu, &llvm}) {
         BOOST_TEST_REQUIRE(stats->loops.size() == 1u);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) 
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_branch_to_itself_behind_the_return_is_no_loop) {
+BOOST_AUTO_TEST_CASE(self_branch_after_the_return_is_not_a_loop) {
     BOOST_TEST(count_function(&isa::x86, gnu_x86, "k").loops.size() == 1u);
     const std::string sass_text =
         "//--- .text.k ---\nk:\n        /*0000*/   EXIT ;\n.L_x_0:\n        /*0010*/   BRA `(.L_x_0);\n        "
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_branch_to_itself_behind_the_return_is_no_loop) {
     BOOST_TEST(stats.total.instructions == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
+BOOST_AUTO_TEST_CASE(indirect_x86_jump_has_no_target) {
     const auto functions = isa::x86.parse(
         "0000000000001000 <k>:\n  1000:\tjmp    rax\n  1002:\tnotrack jmp QWORD PTR [rax*8+0x10]\n  1009:\tjmp 1000 "
         "<k>\n");
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
     BOOST_TEST(functions[0].instructions[2].targets.at(0) == 0x1000u);
 }
 
-BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_behind_it) {
+BOOST_AUTO_TEST_CASE(prefix_on_its_own_line_belongs_to_the_next_instruction) {
     const auto f = isa::x86.parse(
         "0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
     BOOST_TEST_REQUIRE(f[0].instructions.size() == 2u);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_be
     BOOST_TEST(!f[0].instructions[1].locked);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remainder_has_more_instructions) {
+BOOST_AUTO_TEST_CASE(vector_loop_is_shown_before_its_longer_remainder) {
     const auto stats = count_function(
         &isa::x86,
         "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remain
     BOOST_TEST(shown_place(stats) == "innermost loop at 0x1000");
 }
 
-BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_any_depth) {
+BOOST_AUTO_TEST_CASE(shown_loop_is_the_innermost_with_most_work_at_any_depth) {
     // Three loops: five instructions with zmm, eight with ymm, nine scalar ones a level deeper.
     const std::string zmm =
         "  1000:\tvpaddd zmm0,zmm1,zmm2\n  1004:\tvpaddd zmm0,zmm1,zmm2\n  1008:\tvpaddd zmm0,zmm1,zmm2\n"
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_a
     BOOST_TEST(place("") == "whole kernel (no loop)");
 }
 
-BOOST_AUTO_TEST_CASE(the_parent_of_a_loop_is_the_smallest_one_around_it) {
+BOOST_AUTO_TEST_CASE(parent_of_a_loop_is_the_smallest_enclosing_loop) {
     const auto stats =
         count_function(&isa::x86,
                        "0000000000001000 <k>:\n  1000:\tinc esi\n  1002:\tinc edi\n  1004:\tinc ebx\n  1006:\tdec eax\n"
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(the_parent_of_a_loop_is_the_smallest_one_around_it) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
+BOOST_AUTO_TEST_CASE(summary_never_says_hot) {
     const auto stats = count_function(&isa::gcn, gcn_f, "f");
     BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") !=
                std::string::npos);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_ptx_switch_reaches_every_target_of_its_table) {
     BOOST_TEST(functions[0].instructions[0].targets.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(sass_branches_follow_labels_and_addresses_and_predicated_exits_go_on) {
+BOOST_AUTO_TEST_CASE(sass_branches_follow_labels_and_predicated_exits_continue) {
     const std::string nvdisasm = R"(//--------------------- .text.k                --------------------------
 k:
         /*0000*/                   MOV R1, c[0x0][0x28] ;
@@ -280,7 +280,7 @@ k:
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
+BOOST_AUTO_TEST_CASE(instruction_after_a_source_line_directive_is_kept) {
     const std::string ptx_text =
         ".version 7.5\n.target sm_80, texmode_independent, debug\n.entry k()\n{\n\t.loc\t1 9 "
         "0\n$L__func_begin0:\n\t.loc\t1 9 0\n\n"
@@ -312,20 +312,20 @@ BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
     BOOST_TEST(sass_functions.at(0).instructions.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_cycle_entered_in_two_places_is_told_but_is_no_natural_loop) {
+BOOST_AUTO_TEST_CASE(cycle_with_two_entries_is_irreducible) {
     // 0 branches to 2, else goes to 1; 1 -> 2 -> 1: neither 1 nor 2 dominates the other.
     const auto graph = graph_of(4, {{0, 2}, {2, 1}});
     BOOST_TEST(graph.loops.empty());
     BOOST_TEST(graph.irreducible_edges == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
+BOOST_AUTO_TEST_CASE(two_back_edges_to_one_header_are_one_loop) {
     const auto graph = graph_of(5, {{2, 1}, {3, 1}});
     BOOST_TEST_REQUIRE(graph.loops.size() == 1u);
     BOOST_TEST(graph.loops[0].blocks.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(text_that_is_no_listing_has_no_instruction) {
+BOOST_AUTO_TEST_CASE(text_without_a_listing_has_no_instructions) {
     for (const auto* set : isa::all())
         for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;",
                                  "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(gfx900_holds_ten_wavefronts_up_to_24_vgprs) {
     BOOST_TEST(isa::gcn.occupancy("gfx900", {24, 10, 0, 64, 0})->limited_by == "hardware");
 }
 
-BOOST_AUTO_TEST_CASE(scalar_registers_and_local_memory_limit_too) {
+BOOST_AUTO_TEST_CASE(scalar_registers_and_local_memory_limit_occupancy) {
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 102, 0, 64, 0})->waves == 7u);
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 97, 0, 64, 0})->waves == 7u);  // they come in sixteens: 112 of 800
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 96, 0, 64, 0})->waves == 8u);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(scalar_registers_and_local_memory_limit_too) {
                    ->formula.ends_with("= 0 wavefronts per SIMD, no work-group fits"));
 }
 
-BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and_sixteen) {
+BOOST_AUTO_TEST_CASE(cdna2_and_rdna2_have_their_own_register_and_wave_limits) {
     BOOST_TEST(isa::gcn.occupancy("gfx90a", {64, 10, 0, 64, 0})->waves == 8u);
     BOOST_TEST(isa::gcn.occupancy("gfx90a", {65, 10, 0, 64, 0})->waves == 7u);
     BOOST_TEST(isa::gcn.occupancy("gfx1030", {64, 10, 0, 32, 0})->waves == 16u);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and
     BOOST_TEST(!isa::gcn.occupancy("gfx9999", {1, 1, 0, 64, 0}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(rdna_gives_registers_out_in_granules_of_its_generation_half_as_many_to_a_wave_of_64) {
+BOOST_AUTO_TEST_CASE(rdna_register_granules_depend_on_generation_and_wave_size) {
     // LLVM's getVGPRAllocGranule and getTotalNumVGPRs: each count here gives another answer with the granule of another
     // line.
     const auto waves = [](const char* processor, std::int64_t vgprs, std::int64_t lanes) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(rdna_gives_registers_out_in_granules_of_its_generation_half
     BOOST_TEST(isa::gcn.occupancy("gfx1030", {16, 10, 32768, 32, 64})->waves == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(an_intel_execution_unit_has_as_many_threads_as_the_compiler_set) {
+BOOST_AUTO_TEST_CASE(intel_execution_unit_has_the_threads_set_by_the_compiler) {
     const auto o = isa::xe.occupancy("pvc", {256, 0, 0, 4, 0});
     BOOST_TEST_REQUIRE(o.has_value());
     BOOST_TEST(o->waves == 4u);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(an_intel_execution_unit_has_as_many_threads_as_the_compiler
     BOOST_TEST(isa::xe.occupancy("tgllp", {128, 0, 65536, 7, 64, 16})->waves == 0.5);
 }
 
-BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
+BOOST_AUTO_TEST_CASE(nvidia_warps_match_the_occupancy_calculator) {
     // CUDA's occupancy calculator for compute capability 9.0, 256 threads a block.
     const auto warps = [](std::int64_t registers, std::int64_t shared, std::size_t items) {
         return isa::sass.occupancy("sm_90", {registers, 0, shared, 32, items})->waves;
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
     BOOST_TEST(!isa::sass.occupancy("sm_30", {32, 0, 0, 32, 256}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(only_whole_groups_are_resident_and_a_group_that_no_device_launches_has_no_occupancy) {
+BOOST_AUTO_TEST_CASE(occupancy_counts_only_whole_groups_of_legal_size) {
     // 768 items: twelve wavefronts of 64, of which three groups fit the 40 of a compute unit; 24 of 32, two groups
     // of 64.
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 768})->waves == 9u);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(only_whole_groups_are_resident_and_a_group_that_no_device_l
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_formula_ends_on_its_result) {
+BOOST_AUTO_TEST_CASE(formula_ends_with_its_result) {
     const auto o = isa::gcn.occupancy("gfx900", {30, 10, 0, 64, 0});
     BOOST_TEST(o->formula ==
                "min(10, floor(256 VGPRs / roundup(30, 4)) = 8, floor(800 SGPRs / roundup(10, 16)) = 50) = 8 wavefronts "
@@ -149,19 +149,19 @@ BOOST_AUTO_TEST_CASE(equal_code_aligns_line_by_line) {
     BOOST_TEST(align({}, {}).empty());
 }
 
-BOOST_AUTO_TEST_CASE(other_operands_share_a_line_and_other_mnemonics_never_do) {
+BOOST_AUTO_TEST_CASE(only_equal_mnemonics_share_a_line) {
     BOOST_TEST(marks(align(code({"a 1"}), code({"a 2"}))) == "~");
     BOOST_TEST(marks(align(code({"a 1"}), code({"b 1"}))) == "<>");
 }
 
-BOOST_AUTO_TEST_CASE(an_insertion_does_not_shift_what_follows) {
+BOOST_AUTO_TEST_CASE(insertion_does_not_shift_later_lines) {
     const auto lines = align(code({"a 1", "b 2", "c 3"}), code({"a 1", "x 0", "b 2", "c 4"}));
     BOOST_TEST(marks(lines) == " > ~");
     BOOST_TEST(lines[1].right == "x 0");
     BOOST_TEST(lines[3].left == "c 3");
 }
 
-BOOST_AUTO_TEST_CASE(of_equal_code_both_sides_show_the_same_part_however_the_samples_cut_it) {
+BOOST_AUTO_TEST_CASE(equal_code_shows_the_same_part_on_both_sides) {
     using cllab::app::CellCode;
     const auto side = [](std::size_t sampled, const std::string& fingerprint) {
         CellCode out{"k", "cpu"};

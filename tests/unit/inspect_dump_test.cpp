@@ -58,7 +58,7 @@ std::string pocl_sample() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_kernel_is_shown) {
+BOOST_AUTO_TEST_CASE(work_group_function_that_only_calls_the_kernel_shows_it) {
     const auto shown = [](const std::string& group) {
         const std::string object = build::x86_object({{"_pocl_kernel_vadd_workgroup", group},
                                                       {"_pocl_kernel_vadd", "\x0f\xa2\x90\x0f\xa2\xc3"s},
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_ker
     BOOST_TEST(loop.best()->code.name == "_pocl_kernel_vadd_workgroup");
 }
 
-BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
+BOOST_AUTO_TEST_CASE(dump_holds_every_sidecar_and_the_unchanged_binary) {
     const TempFolder temp;
     const std::string binary = "\0\x1a\r\n\xff binary"s;
     const auto info = write_dump(request(temp.path() / "a" / "b", binary)).info;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
     BOOST_TEST(stats["binary_bytes"] == binary.size());
 }
 
-BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_file) {
+BOOST_AUTO_TEST_CASE(driver_without_a_binary_leaves_a_note_and_no_program_file) {
     const TempFolder temp;
     BOOST_TEST(write_dump(request(temp.path(), "")).info.kind == "empty");
     BOOST_TEST(text_of(temp.path() / "isa.txt").find("the driver returned no binary") != std::string::npos);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_
         BOOST_TEST(!file.path().filename().string().starts_with("program"));
 }
 
-BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
+BOOST_AUTO_TEST_CASE(old_dump_files_are_removed_and_foreign_files_kept) {
     const TempFolder temp;
     write_dump(request(temp.path(), "//\n.version 7.5\n.target sm_80\n"));
     BOOST_TEST(fs::exists(temp.path() / "program.ptx"));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
     BOOST_TEST(text_of(temp.path() / "program.own") == "mine");
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_the_lab_did_not_write_is_kept_and_named_and_the_old_dump_stays_whole) {
+BOOST_AUTO_TEST_CASE(foreign_file_is_kept_and_reported_and_old_dump_stays_whole) {
     const TempFolder temp;
     write_dump(request(temp.path(), "\1\2\3"));
     temp.write("program.ptx", build::span("mine"));
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_the_lab_did_not_write_is_kept_and_named_and_the
     BOOST_TEST(text_of(temp.path() / "program.bin") == "\1\2\3");
 }
 
-BOOST_AUTO_TEST_CASE(a_list_of_something_else_removes_nothing) {
+BOOST_AUTO_TEST_CASE(foreign_file_list_removes_nothing) {
     const TempFolder temp;
     temp.write("files.txt", build::span("notes.md\n../other\n"));
     temp.write("notes.md", build::span("mine"));
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_something_else_removes_nothing) {
     BOOST_TEST(text_of(temp.path() / "notes.md") == "mine");
 }
 
-BOOST_AUTO_TEST_CASE(two_devices_of_one_name_have_a_folder_each_and_keep_it) {
+BOOST_AUTO_TEST_CASE(two_devices_of_one_name_keep_separate_folders) {
     const TempFolder temp;
     cllab::model::Device first;
     first.name = "One name";
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_dump_folder_is_written_by_one_run_at_a_time) {
     BOOST_TEST(text_of(temp.path() / "program.bin") == "second");
 }
 
-BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_an_error_of_the_environment) {
+BOOST_AUTO_TEST_CASE(uncreatable_folder_is_an_environment_error) {
     const TempFolder temp;
     const auto file = temp.write("file", build::span("x"));
     BOOST_CHECK_EXCEPTION(write_dump(request(file / "under", "x")), cllab::Error, [](const cllab::Error& e) {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_an_error_of_the_environment
     });
 }
 
-BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
+BOOST_AUTO_TEST_CASE(ptx_is_written_without_nuls_and_labelled_as_not_sass) {
     const TempFolder temp;
     const std::string ptx =
         "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
     BOOST_TEST(isa.find("\n.version 7.5\n") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_drivers_verbose_log_is_preferred_to_ptxas_of_this_machine) {
+BOOST_AUTO_TEST_CASE(verbose_log_of_the_driver_overrides_the_local_ptxas) {
     const TempFolder temp;
     const std::string ptx =
         "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(the_drivers_verbose_log_is_preferred_to_ptxas_of_this_machi
     BOOST_TEST(info.origin.at("registers").starts_with("driver's ptxas verbose log"));
 }
 
-BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_calls) {
+BOOST_AUTO_TEST_CASE(pocl_code_has_only_the_specialised_function_and_its_calls) {
     if (!find_tool({"objdump"}) && !find_tool(llvm_names("llvm-objdump"))) {
         BOOST_TEST_MESSAGE("skipped: no objdump on PATH");
         return;
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_ca
     BOOST_TEST(text_of(temp.path() / "isa.txt").find("ud2") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_tool_isa_txt_names_it_and_its_package) {
+BOOST_AUTO_TEST_CASE(isa_txt_names_a_missing_tool_and_its_package) {
     const TempFolder temp;
     const EmptyPath none;
     const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64))).info;
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(without_a_tool_isa_txt_names_it_and_its_package) {
     BOOST_TEST(isa.find("needs objdump or llvm-objdump, which is not on PATH (Debian binutils)") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(damaged_binaries_of_every_kind_become_a_sentence) {
+BOOST_AUTO_TEST_CASE(damaged_binaries_of_every_kind_give_a_sentence) {
     const TempFolder temp;
     const std::vector<std::string> damaged{
         pocl_sample().substr(0, 200),

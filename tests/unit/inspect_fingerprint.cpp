@@ -45,12 +45,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(equal_code_under_another_name_at_another_address_is_equal) {
+BOOST_AUTO_TEST_CASE(equal_code_has_one_fingerprint_at_any_name_and_address) {
     BOOST_TEST(of(x86("_pocl_kernel_a_workgroup", 0x1000, 0x40, 32), "a") ==
                of(x86("_pocl_kernel_b_workgroup", 0x2340, 0x1f8, 32), "b"));
 }
 
-BOOST_AUTO_TEST_CASE(another_constant_operand_or_branch_is_other_code) {
+BOOST_AUTO_TEST_CASE(changed_constant_operand_or_branch_changes_the_fingerprint) {
     const auto one = of(x86("a", 0x1000, 0x40, 32), "a");
     BOOST_TEST(one != of(x86("a", 0x1000, 0x40, 64), "a"));
     const auto listing = x86("a", 0x1000, 0x40, 32);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(another_constant_operand_or_branch_is_other_code) {
     BOOST_TEST(one != of(replaced(listing, "xmm0", "xmm1"), "a"));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_kernel_only_calls_is_its_code_too) {
+BOOST_AUTO_TEST_CASE(called_functions_are_part_of_the_fingerprint) {
     const auto with = [](unsigned step, unsigned base = 0x1100) {
         const auto text = "0000000000001040 <group>:\n    1040:\tcall 0x1010 <work@plt>\n    1045:\tret\n\n" +
                           x86("work", base, 0x40, step);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(what_a_kernel_only_calls_is_its_code_too) {
     BOOST_TEST(with(32) != with(64));
 }
 
-BOOST_AUTO_TEST_CASE(ptx_differs_by_its_statements_and_not_by_name_or_comment) {
+BOOST_AUTO_TEST_CASE(ptx_fingerprint_ignores_names_and_comments) {
     BOOST_TEST(ptx_of(ptx, "one") == ptx_of(replaced(replaced(ptx, "one", "another"), "Generated", "Made"), "another"));
     BOOST_TEST(ptx_of(ptx, "one") != ptx_of(replaced(ptx, ", 7;", ", 8;"), "one"));
 }
@@ -88,7 +88,7 @@ std::string ptx_of_two(const std::string& table, const std::string& twice, const
            function(".func (.param .b32 result) twice(\n\t.param .b32 x\n)", "\tadd.s32 %r2, %r1, " + twice + ";\n", 3);
 }
 
-BOOST_AUTO_TEST_CASE(ptx_of_a_kernel_is_its_own_and_of_what_it_uses_not_of_its_neighbours) {
+BOOST_AUTO_TEST_CASE(ptx_fingerprint_covers_used_symbols_but_not_other_kernels) {
     const auto before = ptx_of_two("1, 2", "5", "8");
     const auto neighbour_changed =
         ptx_of_two("1, 2", "5", "9");  // and a third kernel before it, which moves the labels
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(ptx_of_a_kernel_is_its_own_and_of_what_it_uses_not_of_its_n
     BOOST_TEST(ptx_of(before, "other") == ptx_of(ptx_of_two("1, 3", "6", "8"), "other"));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_disassembled_has_no_fingerprint) {
+BOOST_AUTO_TEST_CASE(code_without_disassembly_has_no_fingerprint) {
     BOOST_TEST(analyse({}, "k", "", {}).info.fingerprint.empty());
     const std::string noise = "no binary of any kind";
     BOOST_TEST(analyse(as_bytes(noise), "k", "", {}).info.fingerprint.empty());

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_block_with_the_most_samples_is_hot_whatever_its_shape) 
     BOOST_TEST(model::statement(calls) == "sampled, 200 samples in the kernel of 900, 600 in libmvec.so.1");
 }
 
-BOOST_AUTO_TEST_CASE(code_that_is_loaded_twice_counts_in_both_places) {
+BOOST_AUTO_TEST_CASE(code_loaded_twice_counts_in_both_places) {
     Memory memory{{{0x1000, before + machine_code}, {0x9000, machine_code}}};
     memory.with(0x1000 + before.size() + scalar_loop, 60);
     memory.with(0x9000 + scalar_loop, 60);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(code_that_is_loaded_twice_counts_in_both_places) {
     BOOST_TEST(hot.blocks.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(samples_outside_are_named_by_where_they_lie) {
+BOOST_AUTO_TEST_CASE(samples_outside_the_kernel_are_named_by_their_location) {
     Memory memory{
         {{0x1000, machine_code + "\x90\x90\xc3"s}, {0x5000, std::string(64, 'x')}, {0x7000, std::string(64, 'y')}},
         {"/cache/k.so", "/usr/lib/libdriver.so.2"}};
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(samples_outside_are_named_by_where_they_lie) {
     BOOST_TEST((hot.elsewhere == expected));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_linker_writes_over_does_not_hide_the_function) {
+BOOST_AUTO_TEST_CASE(relocated_bytes_do_not_hide_the_function) {
     std::string symbols(24, '\0'), relocations;
     build::put(symbols, std::uint32_t{1});
     symbols += "\x12\0"s;
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_a_linker_writes_over_does_not_hide_the_function) {
     BOOST_TEST(hot.reason == "none of the 200 samples lies in code that is equal to the disassembled function");
 }
 
-BOOST_AUTO_TEST_CASE(too_few_samples_say_nothing) {
+BOOST_AUTO_TEST_CASE(too_few_samples_are_inconclusive) {
     Memory memory{{{0x1000, machine_code}, {0x5000, std::string(64, 'x')}}};
     memory.with(0x1000 + scalar_loop, 99);
     memory.with(0x5000, 400);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(too_few_samples_say_nothing) {
     BOOST_TEST(model::statement(hot) == "unknown: 99 of 499 samples lie in the kernel; fewer than 100 say nothing");
 }
 
-BOOST_AUTO_TEST_CASE(without_samples_or_disassembly_it_is_unknown_with_the_reason) {
+BOOST_AUTO_TEST_CASE(missing_samples_or_disassembly_are_unknown_with_a_reason) {
     AddressSamples refused;
     refused.refused = "perf_event_open is refused: Permission denied";
     BOOST_TEST(model::statement(hot_code(analysis(), refused)) ==
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(without_samples_or_disassembly_it_is_unknown_with_the_reaso
     BOOST_TEST(hot_code({}, memory.done()).reason == "there is no disassembly to match the sampled addresses with");
 }
 
-BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
+BOOST_AUTO_TEST_CASE(sampled_pocl_function_is_the_one_that_ran) {
     const auto object = [](char which) { return std::string(32, which); };
     const auto binary = build::PoclFile{.kernels = {{"k",
                                                      {{"/k/0-0-0/k.so", object('g')},
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
     BOOST_TEST(as_text(generic.content) == object('g'));
 }
 
-BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
+BOOST_AUTO_TEST_CASE(isa_text_and_stats_contain_the_shares) {
     Memory memory{{{0x1000, machine_code}}};
     memory.with(0x1000 + scalar_loop, 300);
     memory.with(0x1000 + vector_loop, 100);

@@ -59,7 +59,7 @@ std::string entry(const InstructionSet& set, const Function& function) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_straight_path_needs_what_is_read_later) {
+BOOST_AUTO_TEST_CASE(straight_code_keeps_registers_until_their_last_read) {
     const auto code = gcn_function({"global_load_dword v2, v[0:1], off", "global_load_dword v3, v[4:5], off",
                                     "v_add_u32_e32 v2, v2, v3", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     // v0 and v1 are needed to the end, v4 and v5 until they are read, where v3 takes the place of one.
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_straight_path_needs_what_is_read_later) {
                "live registers at most: v 5 at 0x1000; set before it begins: v0 v1 v4 v5");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_loop_reads_in_its_next_turn_is_live_to_its_end) {
+BOOST_AUTO_TEST_CASE(register_read_in_the_next_iteration_is_live_through_the_loop) {
     Lines lines{"v_mov_b32_e32 v4, 0",
                 "global_load_dwordx2 v[2:3], v[0:1], off",
                 "v_add3_u32 v4, v2, v3, v4",
@@ -85,13 +85,13 @@ BOOST_AUTO_TEST_CASE(what_a_loop_reads_in_its_next_turn_is_live_to_its_end) {
                boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(of_two_branches_each_needs_its_own) {
+BOOST_AUTO_TEST_CASE(each_branch_keeps_only_its_own_registers) {
     const auto code = gcn_function({"s_cmp_eq_u32 s2, 0", "s_cbranch_scc1 <4>", "v_mov_b32_e32 v2, v3", "s_branch <5>",
                                     "v_mov_b32_e32 v2, v4", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{4, 4, 3, 3, 3, 3, 0}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
+BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_liveness_unknown) {
     const auto why = [](const InstructionSet& set, const Function& f) { return live_registers(set, f).unknown; };
     BOOST_TEST(why(isa::gcn, gcn_function({"s_setpc_b64 s[30:31]"})).find("it jumps to where a register says") == 0);
     BOOST_TEST(why(isa::gcn, gcn_function({"s_branch <9>", "s_endpgm"})).find("it jumps out of its listing") == 0);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
                    std::string("the lab has no rules of what ") + set->name + " instructions read and write");
 }
 
-BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
+BOOST_AUTO_TEST_CASE(gcn_loop_with_wide_registers_is_counted) {
     const auto code =
         gcn_function({"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4",
                       "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>", "global_store_dword v[0:1], v4, off", "s_endpgm"});
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
     BOOST_TEST(first("v_mov_b32_dpp v0, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf") == "v1 v2 v8 v9");
 }
 
-BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it) {
+BOOST_AUTO_TEST_CASE(value_written_by_some_work_items_stays_live_after_the_branch) {
     // Those that are not in the branch need their zero behind it, although no jump goes around the write.
     const Lines lines{"v_mov_b32_e32 v2, 0",
                       "v_cmp_gt_u32_e32 vcc, 9, v3",
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it
                boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_the_second_branch_does_not_wait_in_the_first) {
+BOOST_AUTO_TEST_CASE(register_set_between_branches_is_not_live_in_the_first) {
     // v2 is set between the branches, so that nobody needs it in the first, although both put their mask away in the
     // same registers.
     const auto code = gcn_function({"s_and_saveexec_b64 s[0:1], s[26:27]", "global_store_dword v[0:1], v3, off",
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_second_branch_does_not_wait_in_the_first)
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{3, 3, 3, 4, 4, 3, 3, 3, 0}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_what_they_need) {
+BOOST_AUTO_TEST_CASE(inactive_gcn_lanes_keep_their_registers_live) {
     const auto code =
         gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc",
                       "s_xor_b64 s[0:1], exec, s[0:1]", "v_mov_b32_e32 v2, 1", "s_or_saveexec_b64 s[0:1], s[0:1]",
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_
     BOOST_TEST(entry(isa::gcn, loop) == "v0 v1 v3 v6");
 }
 
-BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
+BOOST_AUTO_TEST_CASE(sass_liveness_handles_pairs_predicates_and_guards) {
     const auto code = sass_function(
         "        /*0000*/ MOV R1, c[0x0][0x28] ;\n        /*0010*/ IMAD.WIDE R2, R1, 0x4, RZ ;\n.L_x_0:\n        "
         "/*0020*/ LDG.E.128 R4, [R2.64] ;\n"
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
     BOOST_TEST(meets("30") == "work-items reconverge at another place than the instruction that waits for them");
 }
 
-BOOST_AUTO_TEST_CASE(the_reference_dumps_hold_no_more_than_was_allocated_and_nothing_that_nobody_set) {
+BOOST_AUTO_TEST_CASE(reference_dumps_have_no_more_live_than_allocated_registers) {
     const std::string root = std::string(CLLAB_SOURCE_DIR) + "/dumps/reference/";
     const auto read = [](const std::string& path) {
         std::ifstream in(path);

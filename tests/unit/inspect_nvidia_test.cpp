@@ -29,7 +29,7 @@ const std::string log_of_two =
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_block_of_the_entry_is_read_and_no_other) {
+BOOST_AUTO_TEST_CASE(only_the_block_of_the_entry_is_read) {
     const auto facts = parse_ptxas_log(log_of_two, "spill");
     BOOST_TEST(facts.registers.value() == 32);
     BOOST_TEST(facts.stack_bytes.value() == 256);
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(the_block_of_the_entry_is_read_and_no_other) {
     BOOST_TEST(parse_ptxas_log(log_of_two, "z").shared_bytes.value() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_only_calls_its_body_is_counted_as_the_body) {
+BOOST_AUTO_TEST_CASE(entry_that_only_calls_its_body_counts_as_the_body) {
     // As clang 22 writes it.
     const std::string ptx =
         ".version 6.0\n.target sm_80, texmode_independent\n.address_size 64\n"
@@ -72,13 +72,13 @@ BOOST_AUTO_TEST_CASE(an_entry_that_only_calls_its_body_is_counted_as_the_body) {
     BOOST_TEST(facts.stack_bytes.value() == 272);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_is_not_in_the_log_has_no_facts) {
+BOOST_AUTO_TEST_CASE(entry_missing_from_the_log_has_no_facts) {
     BOOST_TEST(parse_ptxas_log(log_of_two, "spil").empty());
     BOOST_TEST(parse_ptxas_log("", "z").empty());
     BOOST_TEST(parse_ptxas_log("Invalid build option: -cl-nv-verbose", "z").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_log_that_names_no_entry_is_about_the_only_one) {
+BOOST_AUTO_TEST_CASE(log_without_a_name_describes_the_only_entry) {
     const auto facts = parse_ptxas_log(
         "ptxas info : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
         "ptxas info : Used 17 registers, used 0 barriers, 384 bytes cmem[0]\n",
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(the_target_of_ptx_is_its_number) {
     BOOST_TEST(ptx_target(".target sm_") == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_cubin_tells_registers_by_its_symbol_index) {
+BOOST_AUTO_TEST_CASE(cubin_registers_are_found_by_symbol_index) {
     std::string info, names("\0other\0kernel\0", 14), symbols(72, '\0');
     build::put_at(symbols, 24, std::uint32_t{1});
     build::put_at(symbols, 48, std::uint32_t{7});

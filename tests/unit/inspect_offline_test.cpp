@@ -30,14 +30,14 @@ bool can_make(const std::string& target) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_target_is_available_or_says_what_would_enable_it) {
+BOOST_AUTO_TEST_CASE(every_target_is_available_or_says_how_to_enable_it) {
     const auto all = offline_targets();
     for (const char* name : {"gfx900", "gfx90a", "gfx1030", "sm_75", "sm_80", "sm_90"})
         BOOST_TEST(std::count_if(all.begin(), all.end(), [&](const OfflineTarget& t) { return t.name == name; }) == 1);
     for (const auto& target : all) BOOST_TEST((target.available() || !target.missing.empty()), target.name);
 }
 
-BOOST_AUTO_TEST_CASE(a_target_nobody_knows_is_an_error_of_usage_with_the_nearest_names) {
+BOOST_AUTO_TEST_CASE(unknown_target_is_a_usage_error_with_nearest_names) {
     BOOST_CHECK_EXCEPTION(
         compile_offline("gfx90", copy_kernel, "", "copy", {}), cllab::Error, [](const cllab::Error& e) {
             return e.blame() == cllab::Blame::usage && std::string(e.what()).find("gfx900") != std::string::npos;
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_target_nobody_knows_is_an_error_of_usage_with_the_nearest
     BOOST_CHECK_THROW(offline_device("sm_"), cllab::Error);
 }
 
-BOOST_AUTO_TEST_CASE(a_target_out_of_reach_is_an_error_of_the_environment) {
+BOOST_AUTO_TEST_CASE(unavailable_target_is_an_environment_error) {
     for (const auto& target : offline_targets())
         if (!target.available())
             BOOST_CHECK_EXCEPTION(compile_offline(target.name, copy_kernel, "", "copy", {}), cllab::Error,
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(gcn_code_is_compiled_with_the_defines_and_counted) {
     BOOST_TEST(isa_text(built.analysis).find("s_endpgm") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(intel_gpu_code_is_compiled_with_its_width_registers_and_spills) {
+BOOST_AUTO_TEST_CASE(intel_gpu_code_reports_width_registers_and_spills) {
     for (const char* target : {"skl", "tgllp", "dg2", "pvc"}) {
         if (!can_make(target)) return;
         const auto built = compile_offline(target, copy_kernel, "-cl-std=CL1.2 -DSTEP=5", "copy", {});
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(intel_gpu_code_is_compiled_with_its_width_registers_and_spi
                wide.analysis.summary);
 }
 
-BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxas_is) {
+BOOST_AUTO_TEST_CASE(ptx_has_128_bit_loads_and_registers_if_ptxas_exists) {
     if (!can_make("sm_80")) return;
     const auto built = compile_offline("sm_80", copy_kernel, "-cl-std=CL1.2 -DSTEP=5 -cl-nv-verbose", "copy", {});
     BOOST_TEST_REQUIRE(built.ok, built.log);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxa
     BOOST_TEST(built.analysis.counts[0].loops.size() >= 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_of_the_error) {
+BOOST_AUTO_TEST_CASE(source_that_does_not_compile_reports_the_line) {
     for (const char* target : {"gfx900", "sm_80", "tgllp"}) {
         if (!can_make(target)) continue;
         const auto built = compile_offline(
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_o
     }
 }
 
-BOOST_AUTO_TEST_CASE(build_options_that_leave_no_code_are_a_failure_with_a_sentence) {
+BOOST_AUTO_TEST_CASE(build_options_without_code_fail_with_a_sentence) {
     for (const char* target : {"gfx900", "sm_80"}) {
         if (!can_make(target)) continue;
         for (const char* option : {"-E", "-M", "-fsyntax-only", "-emit-llvm", "--version"}) {
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(build_options_that_leave_no_code_are_a_failure_with_a_sente
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_offline_device_carries_what_setup_and_the_defines_need) {
+BOOST_AUTO_TEST_CASE(offline_device_has_the_fields_for_setup_and_defines) {
     if (!can_make("gfx900")) return;
     const auto amd = offline_device("gfx900"), nvidia = offline_device("sm_90");
     BOOST_TEST((amd.implementation == cllab::model::Implementation::amd && amd.is_gpu()));
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(an_offline_device_carries_what_setup_and_the_defines_need) 
     BOOST_TEST(amd.preferred_multiple == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(the_wave_of_an_rdna_processor_is_as_wide_as_its_code) {
+BOOST_AUTO_TEST_CASE(rdna_wave_is_as_wide_as_its_code) {
     if (!can_make("gfx1030")) return;
     for (const auto& [options, lanes] : {std::pair{"-DSTEP=5", 32u}, {"-DSTEP=5 -mwavefrontsize64", 64u}}) {
         BOOST_TEST(offline_device("gfx1030", options).preferred_multiple == lanes);

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(every_file_of_the_container_is_listed_with_its_content) {
     BOOST_TEST(as_text(container.entries[2].content) == "special");
 }
 
-BOOST_AUTO_TEST_CASE(a_truncated_container_is_not_complete_at_any_length) {
+BOOST_AUTO_TEST_CASE(truncated_container_is_incomplete_at_any_length) {
     for (std::size_t size = 0; size < container_bytes.size(); ++size) {
         const std::string cut = container_bytes.substr(0, size);
         const auto container = read_poclbin(build::span(cut));
@@ -63,26 +63,26 @@ BOOST_AUTO_TEST_CASE(the_function_specialised_for_the_local_size_is_chosen) {
     BOOST_TEST(code.others.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_local_size_is_not_taken_for_a_longer_one_that_starts_alike) {
+BOOST_AUTO_TEST_CASE(local_size_is_not_confused_with_a_longer_one) {
     BOOST_TEST(choose("vadd", {Extent(6, 4)}).path == "/vadd/0-0-0/vadd.so");
     BOOST_TEST(choose("vadd", {Extent(16)}).path == "/vadd/16-1-1/vadd.so");
     const std::string deep = build::PoclFile{.kernels = {{"k", {{"/k/16-1-16/k.so", "deep"}}}}}.bytes();
     BOOST_TEST(choose_pocl_code(read_poclbin(build::span(deep)), "k", {Extent(16)}).path.empty());
 }
 
-BOOST_AUTO_TEST_CASE(without_its_specialisation_the_generic_function_is_labelled_as_such) {
+BOOST_AUTO_TEST_CASE(generic_function_is_labelled_when_no_specialisation_fits) {
     const auto code = choose("vadd", {Extent(128)});
     BOOST_TEST(as_text(code.content) == "generic");
     BOOST_TEST(code.label == "generic work-group function, not specialised for local size 128");
 }
 
-BOOST_AUTO_TEST_CASE(a_grid_below_65535_in_every_direction_runs_the_code_for_small_grids) {
+BOOST_AUTO_TEST_CASE(grid_below_65535_runs_the_code_for_small_grids) {
     BOOST_TEST(as_text(choose("vadd", {Extent(64, 4), Extent(65472, 65532)}).content) == "small");
     BOOST_TEST(as_text(choose("vadd", {Extent(64, 4), Extent(64, 65536)}).content) == "special");
     BOOST_TEST(as_text(choose("vadd", {Extent(16), Extent(16)}).content) == "offset");  // there is no other
 }
 
-BOOST_AUTO_TEST_CASE(of_the_specialisations_of_earlier_runs_the_one_that_divides_the_launch_ran) {
+BOOST_AUTO_TEST_CASE(earlier_specialisation_that_divides_the_launch_is_chosen) {
     BOOST_TEST(as_text(choose("copy", {}).content) == "special copy");
     BOOST_TEST(as_text(choose("vadd", {{}, Extent(80)}).content) == "offset");
     BOOST_TEST(as_text(choose("vadd", {{}, Extent(128, 8)}).content) == "small");
@@ -91,8 +91,7 @@ BOOST_AUTO_TEST_CASE(of_the_specialisations_of_earlier_runs_the_one_that_divides
     BOOST_TEST(none.label == "generic work-group function; no specialised one fits the launch");
 }
 
-BOOST_AUTO_TEST_CASE(
-    of_several_that_divide_the_launch_the_one_that_pocl_has_loaded_ran_else_the_label_says_that_it_is_open) {
+BOOST_AUTO_TEST_CASE(loaded_function_is_chosen_among_several_that_fit) {
     const LaunchSize launch{{}, Extent(65536, 4)};
     BOOST_TEST(as_text(choose("vadd", launch, {"/lib/libc.so", "/cache/AB/CD/vadd/16-1-1/vadd.so"}).content) ==
                "offset");
@@ -108,7 +107,7 @@ BOOST_AUTO_TEST_CASE(
                "driver chose the local size");
 }
 
-BOOST_AUTO_TEST_CASE(what_pocl_has_loaded_since_it_made_the_container_is_found_in_the_programs_own_folder) {
+BOOST_AUTO_TEST_CASE(code_loaded_later_is_found_in_the_folder_of_the_program) {
     const auto cache = std::filesystem::temp_directory_path() / ("cllab-pocl-" + std::to_string(getpid()));
     const std::string program = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECF",
                       other = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECA";
@@ -133,7 +132,7 @@ BOOST_AUTO_TEST_CASE(what_pocl_has_loaded_since_it_made_the_container_is_found_i
     BOOST_TEST(as_text(container.entries[2].content) == "special");
 }
 
-BOOST_AUTO_TEST_CASE(a_functions_path_has_the_local_size_that_the_driver_chose) {
+BOOST_AUTO_TEST_CASE(function_path_contains_the_local_size_of_the_driver) {
     const auto local = local_size_of("/vadd/64-4-1-goffs0/vadd.so", "vadd");
     BOOST_TEST_REQUIRE(local.has_value());
     BOOST_TEST(local->text() == "64x4x1");
@@ -142,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_functions_path_has_the_local_size_that_the_driver_chose) 
     BOOST_TEST(!local_size_of("", "vadd"));
 }
 
-BOOST_AUTO_TEST_CASE(groups_that_the_driver_chose_are_counted_by_the_function_that_ran) {
+BOOST_AUTO_TEST_CASE(driver_chosen_groups_are_counted_from_the_function_path) {
     const auto learned = [](cllab::model::WorkInfo work, const std::string& path) {
         learn_groups(work, path, Extent(4096, 6));
         return std::pair(work.groups, work.group);
@@ -156,8 +155,7 @@ BOOST_AUTO_TEST_CASE(groups_that_the_driver_chose_are_counted_by_the_function_th
                 std::pair(24.0, 1024.0));
 }
 
-BOOST_AUTO_TEST_CASE(
-    of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {
+BOOST_AUTO_TEST_CASE(intel_barrier_kernel_is_vectorised_if_width_divides_group) {
     const std::string bytes = build::x86_object(
         {{"k", "\xc3"}, {"_ZGVeN16uu_other_k", "\xc3"}, {"_ZGVeN16uuuu_k", "\xc3"}, {"plain", "\xc3"}});
     const auto object = read_elf(build::span(bytes));
@@ -173,7 +171,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(choose_intel_cpu_code(*object, "plain", {}).label.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_is_not_in_the_container_has_no_code) {
+BOOST_AUTO_TEST_CASE(kernel_missing_from_the_container_has_no_code) {
     BOOST_TEST(choose("vad", {Extent(64)}).path.empty());
 }
 

@@ -14,7 +14,7 @@ using namespace cllab;
 using namespace cllab::inspect;
 using namespace std::string_literals;
 
-BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_and_status) {
+BOOST_AUTO_TEST_CASE(tool_gets_unchanged_arguments_and_returns_output_and_status) {
     const auto echo = find_tool({"no-such-tool-anywhere", "printf"});
     BOOST_TEST_REQUIRE(echo.has_value());
     const auto result = run_tool(*echo, {"[%s]", "a b; $(c) '\"*"});
@@ -24,13 +24,13 @@ BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_an
     BOOST_TEST(run_tool("/no/such/program", {}).failure() == "could not be started: No such file or directory");
 }
 
-BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
+BOOST_AUTO_TEST_CASE(output_larger_than_a_pipe_arrives_complete) {
     const auto result = run_tool(*find_tool({"seq"}), {"200000"});
     BOOST_TEST(result.ok());
     BOOST_TEST(result.out.ends_with("\n200000\n"));
 }
 
-BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
+BOOST_AUTO_TEST_CASE(hanging_tool_is_killed_at_its_limit) {
     const auto begin = std::chrono::steady_clock::now();
     const auto result = run_tool(*find_tool({"sleep"}), {"300"}, std::chrono::milliseconds(100));
     BOOST_TEST(result.timed_out);
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
     BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
 }
 
-BOOST_AUTO_TEST_CASE(a_tool_has_the_whole_of_its_time) {
+BOOST_AUTO_TEST_CASE(tool_gets_its_whole_time_limit) {
     const std::chrono::milliseconds limit(3);
     for (int i = 0; i < 30; ++i) {
         const auto begin = std::chrono::steady_clock::now();
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_tool_has_the_whole_of_its_time) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_children_of_a_tool_end_with_it_whether_it_ends_or_hangs) {
+BOOST_AUTO_TEST_CASE(children_of_a_tool_end_when_it_ends_or_hangs) {
     for (const char* end : {"exit 0", "sleep 300"}) {
         const auto begin = std::chrono::steady_clock::now();
         const bool ends = end == "exit 0"s;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_children_of_a_tool_end_with_it_whether_it_ends_or_hangs
     }
 }
 
-BOOST_AUTO_TEST_CASE(tools_that_hang_share_a_budget_and_leave_time_for_the_next) {
+BOOST_AUTO_TEST_CASE(hanging_tools_share_a_budget_and_leave_time_for_the_next) {
     const auto begin = std::chrono::steady_clock::now();
     const ToolBudget budget(std::chrono::seconds(8));
     const auto limit = std::chrono::minutes(5);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(tools_that_hang_share_a_budget_and_leave_time_for_the_next)
     BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
 }
 
-BOOST_AUTO_TEST_CASE(a_folder_for_temporary_files_that_is_not_there_is_named) {
+BOOST_AUTO_TEST_CASE(missing_temporary_folder_is_reported) {
     const std::string before = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
     ::setenv("TMPDIR", "/no/such/folder", 1);
     const auto fault = temporary_folder_fault();

@@ -67,7 +67,7 @@ const std::string x86_fma = "  1010:\tvfmadd213ps ymm0,ymm0,ymm1\n  1015:\tvfmad
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(multiply_adds_of_a_loop_are_found_on_each_isa_by_their_lanes) {
+BOOST_AUTO_TEST_CASE(multiply_adds_of_a_loop_are_counted_per_lane_on_each_isa) {
     BOOST_TEST(found(isa::x86, x86_loop(x86_fma), What::multiply_add) == 9);
     BOOST_TEST(found(isa::ptx, ptx_loop(" fma.rn.f32 %f1, %f1, %f1, %f2;\n fma.rn.f32 %f1, %f1, %f1, %f2;\n"),
                      What::multiply_add) == 2);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(multiply_adds_of_a_loop_are_found_on_each_isa_by_their_lane
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ FFMA R5, R5, R5, R6 ;\n"), What::multiply_add) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_without_its_multiply_adds_is_found_out_on_each_isa) {
+BOOST_AUTO_TEST_CASE(loop_without_multiply_adds_has_none_on_each_isa) {
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tadd ecx,7\n"), What::multiply_add) == 0);
     BOOST_TEST(found(isa::ptx, ptx_loop(" add.f32 %f1, %f1, %f2;\n"), What::multiply_add) == 0);
     BOOST_TEST(found(isa::gcn, gcn_loop("\tv_add_f32 v0, v0, v1 // 000000001010: 02000300\n"), What::multiply_add) ==
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_loop_without_its_multiply_adds_is_found_out_on_each_isa) 
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ IADD3 R5, R5, 0x1, RZ ;\n"), What::multiply_add) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(loads_outside_the_loop_are_no_work_of_a_trip) {
+BOOST_AUTO_TEST_CASE(loads_outside_the_loop_are_not_counted_per_trip) {
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tmov rdi,QWORD PTR [rdi]\n"), What::load, 64) == 1);
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tadd ecx,7\n"), What::load, 64) == 0);
     BOOST_TEST(found(isa::gcn, gcn_loop("\ts_nop 0 // 000000001010: BF800000\n"), What::load, 64) == 0);
@@ -93,14 +93,14 @@ BOOST_AUTO_TEST_CASE(loads_outside_the_loop_are_no_work_of_a_trip) {
     BOOST_TEST(found(isa::sass, sass_loop(""), What::store) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_whose_loop_is_gone_has_no_trip_and_so_no_work) {
+BOOST_AUTO_TEST_CASE(kernel_without_its_loop_has_no_work_per_trip) {
     const std::string text =
         "0000000000001000 <k>:\n  1000:\timul eax,ecx\n  1003:\tmov DWORD PTR [rsi],eax\n  1006:\tret\n";
     BOOST_TEST(found(isa::x86, text, What::integer_multiply) == 0);
     BOOST_TEST(count_work(count_function(&isa::x86, text, "k"), text, {What::integer_multiply, 1}, false).value() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(where_a_jump_is_unknown_the_whole_kernel_counts) {
+BOOST_AUTO_TEST_CASE(unknown_jump_makes_the_whole_kernel_count) {
     const std::string text = "0000000000001000 <k>:\n  1000:\timul eax,ecx\n  1003:\tjmp rax\n";
     BOOST_TEST(found(isa::x86, text, What::integer_multiply) == 1);
     const std::string far =
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(where_a_jump_is_unknown_the_whole_kernel_counts) {
     BOOST_TEST(found(isa::gcn, far, What::multiply_add) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(calls_count_what_they_call_as_often_as_they_do_and_unknown_code_is_not_judged) {
+BOOST_AUTO_TEST_CASE(calls_count_their_callees_and_unknown_callees_are_not_judged) {
     const std::string callee = "\n0000000000002000 <f>:\n  2000:\tvfmadd213ss xmm0,xmm0,xmm1\n  2005:\tret\n";
     const auto calls = x86_loop("  1010:\tcall 2000 <f>\n  1015:\tcall 2000 <f>\n");
     BOOST_TEST(found(isa::x86, calls + callee, What::multiply_add) == 2);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(calls_count_what_they_call_as_often_as_they_do_and_unknown_
                -1);
 }
 
-BOOST_AUTO_TEST_CASE(a_built_in_function_is_its_call_or_its_arithmetic) {
+BOOST_AUTO_TEST_CASE(built_in_function_counts_as_its_call_or_its_arithmetic) {
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tcall 2000 <expf@plt>\n"), What::function) == 4);
     const auto once = x86_loop("  1010:\tcall 2000 <expf@plt>\n");
     BOOST_TEST(!count_work(count_function(&isa::x86, once, "k"), once, {What::function, 16}, true).has_value(),
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_built_in_function_is_its_call_or_its_arithmetic) {
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ MUFU.SIN R5, R5 ;\n"), What::function) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not_pass_for_wide) {
+BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_of_the_right_width) {
     check({{isa::x86, "vfmadd231pd zmm0, zmm1, zmm2", What::multiply_add, 64, 8},
            {isa::x86, "vfmadd231ps ymm0, ymm1, ymm2", What::multiply_add, 64, 0},
            {isa::x86, "vpmulld ymm0, ymm1, ymm2", What::integer_multiply, 32, 8},
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not
            {isa::xe, "mov (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function, 32, 0}});
 }
 
-BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
+BOOST_AUTO_TEST_CASE(memory_work_counts_by_bits_and_address_space) {
     check({{isa::ptx, "ld.global.v4.u32", What::load, 32, 4},
            {isa::ptx, "ld.volatile.global.u32", What::load, 128, 0.25},
            {isa::ptx, "ld.param.u64", What::load, 32, 0},
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
            {isa::x86, "vmovntps ymmword ptr [rax], ymm0", What::store, 128, 2}});
 }
 
-BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
+BOOST_AUTO_TEST_CASE(atomics_are_counted_singly_and_need_a_lock_prefix) {
     const auto locked = x86_loop("  1010:\tlock add DWORD PTR [rdi],eax\n"),
                plain = x86_loop("  1010:\tadd DWORD PTR [rdi],eax\n");
     BOOST_TEST(found(isa::x86, locked, What::atomic) == 1);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
            {isa::sass, "ATOMS.ADD RZ, [R2], R5", What::local_atomic, 32, 1}});
 }
 
-BOOST_AUTO_TEST_CASE(barriers_count_on_gpus_and_cannot_be_told_on_cpus) {
+BOOST_AUTO_TEST_CASE(barriers_are_counted_on_gpus_but_unknown_on_cpus) {
     BOOST_TEST(found(isa::ptx, ptx_loop(" bar.sync 0;\n bar.sync 0;\n"), What::barrier) == 2);
     BOOST_TEST(found(isa::ptx, ptx_loop(""), What::barrier) == 0);
     BOOST_TEST(found(isa::gcn, gcn_loop("\ts_barrier // 000000001010: BF8A0000\n"), What::barrier) == 1);
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(barriers_count_on_gpus_and_cannot_be_told_on_cpus) {
     BOOST_TEST(found(isa::x86, x86_loop(x86_fma), What::barrier) == -1);
 }
 
-BOOST_AUTO_TEST_CASE(fewer_than_95_percent_is_collapsed_and_the_reason_names_both_numbers) {
+BOOST_AUTO_TEST_CASE(less_than_95_percent_is_collapsed_and_states_both_numbers) {
     const auto a = analysis_of(Kind::poclbin, {{&isa::x86, x86_loop(x86_fma)}});
     const auto enough = check_work(a, {{What::multiply_add, 9}}, true);
     BOOST_TEST(enough.counted);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(fewer_than_95_percent_is_collapsed_and_the_reason_names_bot
                "float multiply-adds found 9 of the 10 declared (x86)");
 }
 
-BOOST_AUTO_TEST_CASE(work_counts_as_counted_only_when_all_of_it_is) {
+BOOST_AUTO_TEST_CASE(work_is_counted_only_if_every_part_is) {
     const auto a = analysis_of(Kind::poclbin, {{&isa::x86, x86_loop(x86_fma)}});
     BOOST_TEST(!check_work(a, {{What::multiply_add, 9}, {What::barrier, 1}}, true).counted);
     BOOST_TEST(!check_work(a, {}, true).counted);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(work_counts_as_counted_only_when_all_of_it_is) {
     BOOST_TEST(!check_work(other, {{What::multiply_add, 100}}, true).counted);
 }
 
-BOOST_AUTO_TEST_CASE(sass_that_ptxas_made_here_only_raises_a_doubt) {
+BOOST_AUTO_TEST_CASE(locally_made_sass_only_raises_a_doubt) {
     const auto full = ptx_loop(" fma.rn.f32 %f1, %f1, %f1, %f2;\n"), empty = sass_loop("");
     const auto from_ptx =
         check_work(analysis_of(Kind::ptx, {{&isa::ptx, full}, {&isa::sass, empty}}), {{What::multiply_add, 1}}, true);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(sass_that_ptxas_made_here_only_raises_a_doubt) {
         "float multiply-adds found 0 of the 1 declared (ptx)");
 }
 
-BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
+BOOST_AUTO_TEST_CASE(operation_probes_declare_their_operations) {
     auto gpu = cllab::test::probe_gpu();
     gpu.local_is_dedicated = true;
     gpu.local_bytes = gpu.last_level_bytes = 1 << 20;

@@ -59,13 +59,13 @@ BOOST_AUTO_TEST_CASE(dot_products_are_checked_product_by_product) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_dot_product_takes_16_bit_integers_with_their_signs) {
+BOOST_AUTO_TEST_CASE(short_dot_product_respects_signs) {
     const auto setup = set_up("integer_pair", probe_gpu());
     const auto unsigned_ones = [](Word a, Word b) { return (a & 0xFFFF) * (b & 0xFFFF) + (a >> 16) * (b >> 16); };
     BOOST_TEST(verdict(setup, "out", left(setup, 4, unsigned_ones), 1) != "");
 }
 
-BOOST_AUTO_TEST_CASE(chains_of_dot_products_show_any_number_of_links_left_out) {
+BOOST_AUTO_TEST_CASE(dot_product_chains_detect_any_number_of_missing_links) {
     for (const std::string variant : {"integer_dot_latency", "integer_pair_latency"}) {
         const auto setup = set_up(variant, probe_cpu());
         const auto dot = variant == "integer_dot_latency" ? dot_of_bytes : dot_of_shorts;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(chains_of_dot_products_show_any_number_of_links_left_out) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_latency_has_one_chain_and_a_rate_four) {
+BOOST_AUTO_TEST_CASE(latency_has_one_chain_and_rate_has_four) {
     const auto rate = set_up("integer_pair", probe_gpu()), latency = set_up("integer_pair_latency", probe_gpu());
     BOOST_TEST(!rate.chained);
     BOOST_TEST(latency.chained);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_latency_has_one_chain_and_a_rate_four) {
     BOOST_TEST(argument<Word>(rate, "start").size() == 4 * 256u);
 }
 
-BOOST_AUTO_TEST_CASE(a_conclusion_says_through_how_many_instructions_a_device_makes_a_dot_product) {
+BOOST_AUTO_TEST_CASE(conclusion_states_the_instructions_per_dot_product) {
     auto curve = curve_of("pair_latency", {{0, 2e-9}});
     curve.samples.front().metrics["loop_instructions"] = 16 * 5;
     const auto findings = concluded("integer", {curve, curve_of("pair", {{0, 1e-12}})}, probe_gpu());

@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(issue)
 using namespace cllab;
 using namespace cllab::test;
 
-BOOST_AUTO_TEST_CASE(an_addition_that_was_left_out_is_a_wrong_result) {
+BOOST_AUTO_TEST_CASE(missing_addition_is_a_wrong_result) {
     for (const std::string variant : {"integer", "vector", "mixed"}) {
         const auto setup = set_up(std::string("issue_") + variant, probe_cpu(), {{"chains", "2"}});
         const auto start = argument<std::uint32_t>(setup, "start");

@@ -75,7 +75,7 @@ const std::string rest = "arg dst = out:8\narg f = 1\narg n = 8\nglobal 8\n";  /
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(floating_point_arguments_are_evaluated_in_floating_point) {
+BOOST_AUTO_TEST_CASE(float_arguments_are_evaluated_in_floating_point) {
     const auto f = [](const std::string& text, const model::Point& at = {}) {
         return Made("arg src = rand:8\narg dst = out:8\narg n = 6 / 4\nglobal 8\narg f = " + text)
             .value<float>("f", at);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(floating_point_arguments_are_evaluated_in_floating_point) {
     BOOST_TEST(f("n / 4") == 0.25f);  // n is an int, whose own quotient is rounded down
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers_take_no_fraction) {
+BOOST_AUTO_TEST_CASE(integer_arguments_reject_fractions) {
     BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = 0.5 * 2\nglobal 8")
                    .find("k.cl:4:9: argument 'n' of kernel 'k' is of type int") == 0u);
     BOOST_TEST(refusal("arg src = rand:1.5\n" + rest).find("'1.5' is not a whole number") != std::string::npos);
@@ -104,14 +104,14 @@ BOOST_AUTO_TEST_CASE(whole_numbers_take_no_fraction) {
                8u);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_float_cannot_hold_is_refused) {
+BOOST_AUTO_TEST_CASE(value_that_a_float_cannot_hold_is_refused) {
     const std::string lines = "arg src = rand:8\narg dst = out:8\narg n = 8\nglobal 8\narg f = ";
     BOOST_TEST(refusal(lines + "1e300").find("does not fit the type float") != std::string::npos);
     BOOST_TEST(refusal(lines + "1e308 * 10").find("is not finite") != std::string::npos);
     BOOST_TEST(refusal(lines + "1 / 0").find("division by zero") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(values_that_a_point_makes_too_large_are_refused_with_its_shape) {
+BOOST_AUTO_TEST_CASE(values_too_large_at_a_point_are_refused) {
     auto bytes = signature("uchar");
     const auto at = point("m", "300");
     const std::string fits = "does not fit the type uchar";
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(values_that_a_point_makes_too_large_are_refused_with_its_sh
                    .find("the value 300 " + fits) != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(names_that_are_chained_are_each_evaluated_once) {
+BOOST_AUTO_TEST_CASE(chained_names_are_each_evaluated_once) {
     std::string lines = "arg src = rand:8\narg dst = out:8\narg f = a63 / 4\narg n = a63\nglobal 8\narg a0 = 1\n";
     for (int i = 1; i < 64; ++i) {
         const auto before = "a" + std::to_string(i - 1);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(names_that_are_chained_are_each_evaluated_once) {
     BOOST_TEST(refusal(lines + "arg b = c\narg c = b\nwork flops=b").find("depends on itself") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_given_has_the_size_of_global_and_is_noted) {
+BOOST_AUTO_TEST_CASE(unspecified_buffers_get_the_global_size_and_a_note) {
     const Made made("arg f = 1\narg n = 8\nglobal 4,2");
     const auto shape = made.shape();
     BOOST_TEST(shape.counts.at("src") == 8u);
@@ -148,13 +148,13 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_has_the_size_of_global_and_is_noted) {
     BOOST_TEST(made.notes == notes, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_missing_is_named_where_nobody_guesses_it) {
+BOOST_AUTO_TEST_CASE(missing_lines_are_listed_when_nothing_is_guessed) {
     const auto said = refusal("arg src = rand:8");
     for (const char* name : {"dst", "f", "n", "global", "--write-block"})
         BOOST_TEST(said.find(name) != std::string::npos, name);
 }
 
-BOOST_AUTO_TEST_CASE(code_alone_needs_no_values_and_takes_no_offence_at_sizes) {
+BOOST_AUTO_TEST_CASE(code_only_needs_no_values_and_ignores_sizes) {
     auto of = signature();
     of.parameters.push_back(parameter("t", Kind::local, "float4"));
     of.parameters.push_back(parameter("any", Kind::local, "void"));
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(code_alone_needs_no_values_and_takes_no_offence_at_sizes) {
     BOOST_TEST(std::get<model::Local>(some.bound.setup({}, shape, 1).args.at(0)).size_bytes == 128u);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_are_inputs_outputs_or_both_by_qualifier_and_value) {
+BOOST_AUTO_TEST_CASE(qualifier_and_value_make_arguments_inputs_outputs_or_both) {
     const auto setup = [](const std::string& lines) {
         const Made made(lines);
         return made.bound.setup({}, made.shape(), 1);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(arguments_are_inputs_outputs_or_both_by_qualifier_and_value
     BOOST_TEST(quarter == 0.25f);
 }
 
-BOOST_AUTO_TEST_CASE(two_arguments_may_be_one_buffer) {
+BOOST_AUTO_TEST_CASE(two_arguments_may_share_one_buffer) {
     const std::string more = "arg f = 1\narg n = 8\nglobal 8\nrelation linear in src\n";
     const Made made("arg src = rand:8\narg dst = same:src\n" + more);
     const auto setup = made.bound.setup({}, made.shape(), 1);
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(two_arguments_may_be_one_buffer) {
     BOOST_TEST((*std::get<model::Input>(apart.bound.setup({}, apart.shape(), 1).args[0]).data == *both.data));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_the_same_buffer_names_one_with_data) {
+BOOST_AUTO_TEST_CASE(same_must_refer_to_an_argument_with_data) {
     const std::string more = "arg f = 1\narg n = 8\nglobal 8\n", of = "argument 'dst' of kernel 'k' is ";
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:n\n" + more) ==
                "k.cl:2:11: " + of + "'same:n'; possible are src");
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(what_is_the_same_buffer_names_one_with_data) {
                "k.cl:4:9: argument 'n' of kernel 'k' is of type int, which 'same:src' does not fit; write e.g. 1024");
 }
 
-BOOST_AUTO_TEST_CASE(an_argument_may_be_a_part_of_another_and_goes_where_a_relation_puts_that) {
+BOOST_AUTO_TEST_CASE(part_of_a_buffer_may_be_an_argument_and_follows_relations) {
     const auto made_at = [](const std::string& origin) {
         return Made("arg src = rand:64\narg dst = part:src:" + origin + ":8\narg f = 1\narg n = 8\nglobal 8\n" +
                     "relation linear in src\n");
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(an_argument_may_be_a_part_of_another_and_goes_where_a_relat
                launch_identity(setup, model::Contents::left_out));
 }
 
-BOOST_AUTO_TEST_CASE(buffers_in_shared_virtual_memory_are_named_in_the_set_up) {
+BOOST_AUTO_TEST_CASE(shared_virtual_memory_buffers_are_listed_in_the_setup) {
     const Made made(
         "arg src = svm:rand:8\narg dst = svm:out:8\narg f = 1\narg n = 8\nglobal 8\nrelation linear in src\n");
     const auto setup = made.bound.setup({}, made.shape(), 1);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(buffers_in_shared_virtual_memory_are_named_in_the_set_up) {
     BOOST_TEST(Made("arg src = rand:8\n" + rest).bound.setup({}, made.shape(), 1).svm.empty());
 }
 
-BOOST_AUTO_TEST_CASE(lengths_of_packed_data_count_its_numbers) {
+BOOST_AUTO_TEST_CASE(lengths_of_packed_data_count_numbers) {
     const auto bytes_of = [](const std::string& type, const std::string& value) {
         const Made made("arg src = " + value + "\narg dst = out:8\narg f = 1\narg n = 8\nglobal 8\n", signature(type));
         return model::bytes_of(made.bound.setup({}, made.shape(), 1).args[0]);
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(lengths_of_packed_data_count_its_numbers) {
                        .find("elements of type " + std::string(type) + " do not fit") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_struct_is_laid_out_as_in_c) {
+BOOST_AUTO_TEST_CASE(struct_has_the_layout_of_c) {
     auto of = signature();
     of.parameters[3].type = {"Pair", model::ElementType::Kind::opaque, 0, 1, 16};
     const std::string lines = "arg src = rand:8\narg dst = out:8\narg f = 1\nglobal 8\narg n = ";
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_struct_is_laid_out_as_in_c) {
     BOOST_TEST(refusal(lines + "{char:0.5, long:1}", of).find("takes whole numbers") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(groups_must_divide_the_range_and_keep_the_kernels_promise) {
+BOOST_AUTO_TEST_CASE(group_must_divide_the_range_and_match_the_required_size) {
     auto of = signature();
     BOOST_TEST(refusal("arg src = rand:8\n" + rest + "local 3", of).find("write global e.g. as ceil(8 / 3) * 3") !=
                std::string::npos);
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(groups_must_divide_the_range_and_keep_the_kernels_promise) 
     BOOST_TEST(Made("arg src = rand:8\n" + rest, of).shape().local.size[0] == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(lines_of_one_kernel_win_over_those_of_all) {
+BOOST_AUTO_TEST_CASE(lines_of_one_kernel_override_those_of_all) {
     const Made made("arg src = rand:8\n" + rest +
                     "work flops=n\nkernel k\narg n = 5\nglobal 16\nkernel other\narg n = 6");
     BOOST_TEST(made.value<int>("n") == 5);
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(lines_of_one_kernel_win_over_those_of_all) {
     BOOST_TEST(made.shape().work.flops == 5);
 }
 
-BOOST_AUTO_TEST_CASE(a_relation_of_all_kernels_is_held_once_by_one_with_lines_of_its_own) {
+BOOST_AUTO_TEST_CASE(relation_of_all_kernels_applies_once_to_a_specific_kernel) {
     auto said = Made::described("arg src = rand:8\n" + rest + "kernel k\nlocal 4");
     Description option;
     parse_option("relation", "linear in src", option);
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(a_relation_of_all_kernels_is_held_once_by_one_with_lines_of
     BOOST_TEST(bound.related({}, setup, 1, true).relations.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(same_names_two_or_more) {
+BOOST_AUTO_TEST_CASE(same_needs_two_or_more_names) {
     Description said;
     parse_statements("same one, two , three", "k.cl", 1, said);
     const std::vector<std::string> names{"one", "two", "three"};

@@ -35,7 +35,7 @@ std::vector<T> draw(const char* name, std::size_t count, const Drawn& drawn, std
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(zeros_numbers_in_order_and_constants_are_the_same_for_every_seed) {
+BOOST_AUTO_TEST_CASE(zeros_counting_and_constants_do_not_depend_on_the_seed) {
     const auto same = [](const char* name, const Drawn& drawn, const auto& expected) {
         using T = typename std::decay_t<decltype(expected)>::value_type;
         const auto count = expected.size() / type(name).lanes;
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(zeros_numbers_in_order_and_constants_are_the_same_for_every
     same("uchar", {.least = 200, .draw = Draw::constant}, std::vector<std::uint8_t>{200, 200});
 }
 
-BOOST_AUTO_TEST_CASE(large_arrays_have_the_numbers_that_one_thread_draws_one_after_the_other) {
+BOOST_AUTO_TEST_CASE(large_arrays_equal_those_drawn_by_one_thread) {
     constexpr std::size_t count = 3 * parallel_piece + 5;
     const auto is_drawn = [&](const auto& made, const auto& one) {
         Random random(mix64(1));
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(sorted_data_rises_within_its_bounds) {
     BOOST_TEST((draw<float>("float", 1000, real, 2) != floats));
 }
 
-BOOST_AUTO_TEST_CASE(a_permutation_has_each_number_once_in_another_place_for_each_seed) {
+BOOST_AUTO_TEST_CASE(permutation_has_each_number_once_and_depends_on_the_seed) {
     const Drawn drawn{.draw = Draw::permutation};
     const auto one = draw<std::uint32_t>("uint", 1000, drawn);
     auto sorted = one;
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(normal_data_has_its_mean_and_deviation) {
     BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::normal}) == "are no floating-point numbers");
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_powers_are_the_same_in_every_order) {
+BOOST_AUTO_TEST_CASE(sums_of_powers_do_not_depend_on_the_order) {
     auto x = draw<float>("float", 100000, {.draw = Draw::powers});
     BOOST_TEST((std::set<float>(x.begin(), x.end()) == std::set<float>{-8, -4, -2, -1, 1, 2, 4, 8}));
     const float forward = std::accumulate(x.begin(), x.end(), 0.0f), back = std::accumulate(x.rbegin(), x.rend(), 0.0f);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(sums_of_powers_are_the_same_in_every_order) {
     for (const auto v : draw<std::uint8_t>("uchar", 100, {.draw = Draw::powers})) BOOST_TEST((v >= 1 && v <= 8));
 }
 
-BOOST_AUTO_TEST_CASE(offsets_begin_at_zero_and_rise_to_the_last) {
+BOOST_AUTO_TEST_CASE(offsets_start_at_zero_and_rise_to_the_last) {
     const auto row = draw<std::int32_t>("int", 101, {.least = 0, .most = 5000, .draw = Draw::offsets});
     BOOST_TEST((row.front() == 0 && row.back() == 5000 && std::ranges::is_sorted(row)));
     BOOST_TEST(std::set<std::int32_t>(row.begin(), row.end()).size() > 80u);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(each_row_of_one_hot_data_has_one_1) {
                "are 205, not a multiple of the row length 10");
 }
 
-BOOST_AUTO_TEST_CASE(text_is_words_of_small_letters) {
+BOOST_AUTO_TEST_CASE(text_is_words_of_lower_case_letters) {
     const auto x = draw<char>("char", 4000, {.draw = Draw::text});
     const std::string text(x.begin(), x.end());
     BOOST_TEST(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz \n") == std::string::npos);
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(bfloat16_is_a_float_rounded_to_its_upper_half) {
     BOOST_TEST(std::isnan(lane_value(nan, type("bf16"))));
 }
 
-BOOST_AUTO_TEST_CASE(random_bfloat16_lies_within_its_bounds_and_is_compared_in_its_own_steps) {
+BOOST_AUTO_TEST_CASE(random_bfloat16_respects_bounds_and_compares_in_ulp) {
     const auto x = draw<std::uint16_t>("bf16", 1000, {.low = -2, .high = 3});
     std::set<std::uint16_t> values(x.begin(), x.end());
     BOOST_TEST(values.size() > 300u);
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(random_bfloat16_lies_within_its_bounds_and_is_compared_in_i
     BOOST_TEST(undrawable(type("bf16"), 258, {.draw = Draw::permutation}) == "cannot count to 257");
 }
 
-BOOST_AUTO_TEST_CASE(nibbles_lie_two_to_a_byte_and_are_compared_one_by_one) {
+BOOST_AUTO_TEST_CASE(nibbles_are_stored_two_per_byte_and_compared_singly) {
     BOOST_TEST((draw<std::uint8_t>("nibble", 4, {.draw = Draw::counting}) == std::vector<std::uint8_t>{0x10, 0x32}));
     std::set<int> low, high;
     for (const auto byte : draw<std::uint8_t>("nibble", 1000, {.least = 3, .most = 11}))
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(nibbles_lie_two_to_a_byte_and_are_compared_one_by_one) {
     BOOST_TEST(undrawable(type("nibble"), 8, {.draw = Draw::text}) == "are no bytes");
 }
 
-BOOST_AUTO_TEST_CASE(a_format_of_pixels_is_known_by_its_name) {
+BOOST_AUTO_TEST_CASE(pixel_format_is_parsed_by_name) {
     using model::pixel_format;
     for (const char* name : {"r8", "r8ui", "r32f", "rg16f", "rgba8", "rgba8s", "rgba16ui", "rgba32i", "bgra8", "rg16",
                              "depth16", "depth32f"})

@@ -54,7 +54,7 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(an_array_that_is_written_is_read_again_with_its_shape) {
+BOOST_AUTO_TEST_CASE(written_array_is_read_again_with_its_shape) {
     for (const auto& shape : {std::vector<std::size_t>{}, {6}, {2, 3}, {1, 2, 3}}) {
         std::vector<std::int32_t> values(shape.empty() ? 1 : 6, 7);
         const auto header = npy_header(array("int", shape));
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_written_is_read_again_with_its_shape) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(answers_are_known_by_all_that_goes_in) {
+BOOST_AUTO_TEST_CASE(answers_are_keyed_by_all_inputs) {
     const auto one = model::share(std::vector<int>{1, 2}), two = model::share(std::vector<int>{1, 3});
     const auto key = key_of({array("int", {2}, one)});
     BOOST_TEST(key == key_of({array("int", {2}, one)}));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(answers_are_known_by_all_that_goes_in) {
     BOOST_TEST(key != key_of({array("uint", {2}, one)}));
 }
 
-BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {
+BOOST_AUTO_TEST_CASE(proof_reports_the_strongest_check) {
     Ledger ledger;
     auto all = question(1);
     BOOST_TEST(asked(ledger, all, {1, 2}) == "right");
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {
                "reference slow, reference command, agrees with Oclgrind at n=16, relation sum of y is 3, one input");
 }
 
-BOOST_AUTO_TEST_CASE(results_in_any_order_are_compared_in_ascending_order) {
+BOOST_AUTO_TEST_CASE(unordered_results_are_compared_in_ascending_order) {
     Ledger ledger;
     auto one = question(1);
     one.any_order = {parse_relation("any order of y", {"k.cl", 1, 1})};
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(results_in_any_order_are_compared_in_ascending_order) {
     BOOST_TEST(ledger.proof(two).checked_by.find("any order") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_holds_the_same_element_of_each_array) {
+BOOST_AUTO_TEST_CASE(rows_sort_the_same_element_of_each_array_together) {
     const auto sorted = [](const std::string& line, const std::string& type, auto values) {
         std::map<std::string, model::Bytes, std::less<>> contents{{"y.1", model::to_bytes(values)}};
         put_in_order({parse_relation(line, {"k.cl", 1, 1})}, {{"y", *model::builtin_type(type)}}, ".1", contents);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_row_holds_the_same_element_of_each_array) {
     BOOST_TEST(sorted("sum of y is 3", "int", std::vector<int>{2, 1}) == (std::vector<int>{2, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(another_device_accuses_nobody_whom_a_reference_proves) {
+BOOST_AUTO_TEST_CASE(reference_overrides_a_differing_device) {
     Ledger ledger;
     auto differs = question(1);
     differs.agreement = Agreement{Agreement::Kind::differs, "", "they differ"};
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(another_device_accuses_nobody_whom_a_reference_proves) {
     BOOST_CHECK_THROW(asked(ledger, differs, {1, 2}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
+BOOST_AUTO_TEST_CASE(proposed_tolerance_covers_all_differences) {
     const std::vector<float> expected{1, 1000, -3, 0.5f}, found{1.0000001f, 1000.0001f, -3.0000005f, 0.5f};
     const auto a = model::to_bytes(found), e = model::to_bytes(expected);
     model::Errors none(Tolerance{});
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(of_large_results_the_first_wrong_element_is_found_and_the_errors_of_those_before_it) {
+BOOST_AUTO_TEST_CASE(large_results_report_the_first_error_and_prior_deviations) {
     constexpr std::size_t count = 4 * parallel_piece;
     const Tolerance allowed{0, 1e-3, 0};
     std::vector<float> expected(count), found(count);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(of_large_results_the_first_wrong_element_is_found_and_the_e
     }
 }
 
-BOOST_AUTO_TEST_CASE(poison_that_is_left_is_counted_wherever_it_lies) {
+BOOST_AUTO_TEST_CASE(remaining_poison_is_counted_anywhere) {
     std::vector<std::byte> data(4 * 8 * parallel_piece + 5), written(data.size());
     model::poison(data, 3);
     const auto& element = *model::builtin_type("uchar");
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(poison_that_is_left_is_counted_wherever_it_lies) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
+BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_errors_beyond_rounding) {
     // Nobody wrote the last two; what they hold is the same on both sides and says nothing of the others' size.
     const std::vector<float> expected{1, 0.5f, 0.25f, 0.75f, 1e30f, 1e30f};
     auto found = expected;
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(where_zero_is_expected_a_tolerance_is_proposed_only_if_it_takes_that) {
+BOOST_AUTO_TEST_CASE(expected_zeros_get_a_tolerance_only_if_it_covers_them) {
     model::Errors none{Tolerance{}};
     const auto differ = [&](const std::vector<float>& found, const std::vector<float>& expected) {
         return difference("y", model::to_bytes(found), model::to_bytes(expected), float_type, none, "expected", true)
@@ -224,14 +224,14 @@ BOOST_AUTO_TEST_CASE(where_zero_is_expected_a_tolerance_is_proposed_only_if_it_t
     BOOST_TEST(differ({1.0000001f, 1e-6f, 2}, {1, 0, 2}).find("'tolerance absolute=") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_relation_that_is_none_is_refused_at_its_place) {
+BOOST_AUTO_TEST_CASE(malformed_relation_is_refused_at_its_place) {
     for (const char* text : {"odd in x", "linear in x y", "same under permute", "sum of y", "sum of y preserved in x"})
         BOOST_TEST(refusal(text).starts_with("k.cl:3:1: 'relation' is one of"), text);
     BOOST_TEST(refusal("sum of y is n * 2").empty());
     BOOST_TEST(refusal("same under permute x, y").empty());
 }
 
-BOOST_AUTO_TEST_CASE(linear_takes_three_launches_of_which_the_third_is_the_sum) {
+BOOST_AUTO_TEST_CASE(linear_makes_three_launches_with_the_sum_last) {
     model::Setup setup;
     setup.args = {model::Input{"x", model::share(std::vector<int>(8, 1))}, model::Output{"y", 32},
                   model::value("n", 8)};

@@ -86,7 +86,7 @@ int number(const model::Setup& setup, const std::string& name) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(kernels_share_buffers_by_name_and_what_one_of_them_writes_comes_out) {
+BOOST_AUTO_TEST_CASE(kernels_share_buffers_by_name_and_writes_become_outputs) {
     const auto setup = Made(sort).setup();
     BOOST_TEST(steps(setup) == "count(keys bins) scan(bins n) scatter(keys bins sorted part n)");
     std::string kinds;
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(each_kernel_has_its_own_sizes_and_scalars) {
     BOOST_TEST(number(Made(sort + "arg n = 7\nkernel scan\narg n = 16\n").setup(), "n") == 7);
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_used_twice_has_other_buffers_in_the_second_use) {
+BOOST_AUTO_TEST_CASE(kernel_used_twice_may_use_other_buffers) {
     const auto setup = Made(buffers +
                             "arg n = 3\narg sums = out:16\nkernel again = scan\narg bins = sums\narg n = 4\n"
                             "kernel scan\nglobal 1\nsequence twice = scan, again\nglobal 8\n")
@@ -125,14 +125,14 @@ BOOST_AUTO_TEST_CASE(a_kernel_used_twice_has_other_buffers_in_the_second_use) {
     BOOST_TEST(again.global.text() == "8");
 }
 
-BOOST_AUTO_TEST_CASE(two_arguments_of_one_kernel_may_be_one_buffer) {
+BOOST_AUTO_TEST_CASE(two_arguments_of_one_kernel_may_share_a_buffer) {
     const auto setup =
         Made(buffers + "arg n = 3\nglobal 8\nkernel scatter\narg sorted = same:keys\nsequence s = scatter\n").setup();
     BOOST_TEST(steps(setup) == "scatter(keys bins keys part n)");
     BOOST_TEST(std::holds_alternative<model::InOut>(setup.args[0]));
 }
 
-BOOST_AUTO_TEST_CASE(repetitions_have_their_number_and_swapped_buffers_end_in_their_places) {
+BOOST_AUTO_TEST_CASE(repetitions_are_numbered_and_swaps_are_undone_at_the_end) {
     const std::string pair = "arg keys = iota:8\narg bins = out:8\nglobal 8\nsequence s = count\nswap keys bins\n";
     BOOST_TEST(steps(Made(pair + "repeat 2\n").setup()) == "count(keys bins) count(bins keys)");
     BOOST_TEST(steps(Made(pair + "repeat 3\n").setup()) ==
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(repetitions_have_their_number_and_swapped_buffers_end_in_th
     BOOST_TEST(std::get<model::Launch>(doubled.steps[2]).global.text() == "4");
 }
 
-BOOST_AUTO_TEST_CASE(three_buffers_may_go_round) {
+BOOST_AUTO_TEST_CASE(three_buffers_may_rotate) {
     const std::string lines =
         "arg keys = zero:8\narg bins = zero:8\narg sorted = zero:8\narg part = local:4\narg n = 1\nglobal 8\n"
         "sequence s = scatter\nswap keys bins\nswap bins sorted\n";
@@ -156,12 +156,12 @@ BOOST_AUTO_TEST_CASE(three_buffers_may_go_round) {
     BOOST_TEST((now == std::map<std::string, std::string>{{"keys", "bins"}, {"bins", "sorted"}, {"sorted", "keys"}}));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_reset_is_named_in_the_set_up) {
+BOOST_AUTO_TEST_CASE(reset_buffers_are_listed_in_the_setup) {
     BOOST_TEST((Made(sort + "reset bins\n").setup().reset == std::vector<std::string>{"bins"}));
     BOOST_TEST(Made(sort).setup().reset.empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_reset_before_each_repetition_is_a_step_of_it) {
+BOOST_AUTO_TEST_CASE(reset_before_each_repetition_is_a_step) {
     const std::string lines = "arg keys = iota:8\narg bins = zero:8\nglobal 8\nsequence s = count\nrepeat 2\n";
     const auto setup = Made(lines + "reset each bins\n").setup();
     BOOST_TEST(steps(setup) == "bins=bins count(keys bins) bins=bins count(keys bins)");
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(what_is_reset_before_each_repetition_is_a_step_of_it) {
                "bins=bins count(keys bins) keys=bins count(bins keys)");
 }
 
-BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
+BOOST_AUTO_TEST_CASE(invalid_lines_are_refused_in_one_sentence) {
     for (const auto& [lines, sentence] : std::vector<std::pair<std::string, std::string>>{
              {"sequence s =\n",
               "k.cl:1:10: 'sequence' takes NAME = VALUE, as in 'sequence sort = count, scan, scatter'; "
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
         BOOST_TEST(refusal(lines) == sentence);
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_there_is_not_is_refused_before_anything_else) {
+BOOST_AUTO_TEST_CASE(missing_kernel_is_refused_first) {
     const auto description = described("sequence s = count, skan\n");
     try {
         check_sequences(description, "k.cl", {"count", "scan"});

@@ -72,7 +72,7 @@ std::string refusal(const std::string& value, const model::KernelSignature& of =
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fields_are_those_of_the_text_and_lie_where_opencl_has_them) {
+BOOST_AUTO_TEST_CASE(fields_follow_the_text_and_have_opencl_offsets) {
     BOOST_TEST(text_of(members_of(particle, "Particle")) ==
                "x:float3@0 v[0]:float@16 v[1]:float@20 m:float@24 id:int@28");
     BOOST_TEST(text_of(members_of("struct P { char c; double3 d; unsigned int n; half4 h; };", "struct P")) ==
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(fields_are_those_of_the_text_and_lie_where_opencl_has_them)
         BOOST_TEST(members_of(other, "P").empty(), other);
 }
 
-BOOST_AUTO_TEST_CASE(a_text_whose_struct_has_another_size_on_the_device_says_nothing) {
+BOOST_AUTO_TEST_CASE(struct_of_another_size_on_the_device_has_no_known_fields) {
     BOOST_TEST(signature().parameters[0].type.members.size() == 5u);
     BOOST_TEST(signature(particle, 48).parameters[0].type.members.empty());
 }
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(each_field_is_drawn_by_its_own_rule) {
     BOOST_TEST((plain[0].id >= 0 && plain[0].id < 256 && plain[0].x[0] < 1 && plain[0].x[0] != plain[1].x[0]));
 }
 
-BOOST_AUTO_TEST_CASE(where_the_text_does_not_tell_the_fields_a_line_does_for_all_arguments_of_the_struct) {
+BOOST_AUTO_TEST_CASE(one_line_declares_the_fields_of_all_arguments_of_a_struct) {
     const auto of =
         bound("fields:8:{float3 x:0, float v[2]:1, float m:2, int id:perm}", signature("#define REAL float"));
     BOOST_TEST(drawn(of)[3].v[1] == 1);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(where_the_text_does_not_tell_the_fields_a_line_does_for_all
     BOOST_TEST(results.front().type.members.size() == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(results_are_compared_field_by_field_and_padding_is_not) {
+BOOST_AUTO_TEST_CASE(results_are_compared_by_field_without_padding) {
     const auto type = signature().parameters[1].type;
     std::vector<Particle> a(4), b(4);
     const auto compare = [&](const Tolerance& tolerance) {
@@ -132,14 +132,14 @@ BOOST_AUTO_TEST_CASE(results_are_compared_field_by_field_and_padding_is_not) {
     BOOST_TEST(compare({0, 1e-3, 0}) == "q[0].id is 4, expected 0");
 }
 
-BOOST_AUTO_TEST_CASE(padding_that_nobody_writes_is_no_result_that_is_missing) {
+BOOST_AUTO_TEST_CASE(unwritten_padding_is_not_a_missing_result) {
     auto type = *model::builtin_type("double3");
     BOOST_TEST((type.holds(23) && !type.holds(24) && !type.holds(31)));
     BOOST_TEST(!signature().parameters[0].type.holds(13));
     BOOST_TEST(signature().parameters[0].type.holds(16));
 }
 
-BOOST_AUTO_TEST_CASE(rules_that_do_not_fit_are_refused_in_one_sentence) {
+BOOST_AUTO_TEST_CASE(invalid_rules_are_refused_in_one_sentence) {
     const std::string takes =
         "k.cl:1:9: 'fields' takes a length and rules, as in fields:n:{position:rand:-1:1, mass:1}; found ";
     for (const auto& [value, sentence] : std::vector<std::pair<std::string, std::string>>{
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(rules_that_do_not_fit_are_refused_in_one_sentence) {
         BOOST_TEST(refusal(value) == sentence);
 }
 
-BOOST_AUTO_TEST_CASE(fields_of_what_has_none_are_asked_for_or_refused) {
+BOOST_AUTO_TEST_CASE(unknown_fields_are_asked_for_or_refused) {
     BOOST_TEST(
         refusal("fields:8:{x:rand}", signature("")) ==
         "k.cl:1:9: argument 'p' of kernel 'k' is a __global const Particle*, whose fields the text does not tell; "

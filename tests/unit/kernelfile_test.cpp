@@ -54,7 +54,7 @@ std::optional<std::string> left(Ledger& ledger, const Ledger::Question& question
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbers) {
+BOOST_AUTO_TEST_CASE(integer_expressions_have_precedence_and_round_down) {
     BOOST_TEST(value("1 + 2 * 3") == 7);
     BOOST_TEST(value("(1 + 2) * 3") == 9);
     BOOST_TEST(value("-n / 3") == -34);  // rounded down, as ceil is rounded up
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbe
     BOOST_TEST(value("-n >> 3 << 1") == -26);  // rounded down too
 }
 
-BOOST_AUTO_TEST_CASE(conditions_compare_and_join_as_in_c) {
+BOOST_AUTO_TEST_CASE(conditions_compare_and_combine_like_c) {
     const auto holds = [](const std::string& text) {
         return Expression::condition(text, {"t", 1, 1}).evaluate([](const std::string&, const Place&) -> std::int64_t {
             return 100;
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(conditions_compare_and_join_as_in_c) {
     BOOST_CHECK_THROW(Expression::condition("n % 10", {"t", 1, 1}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(an_expression_that_does_not_fit_says_where) {
+BOOST_AUTO_TEST_CASE(invalid_expression_reports_its_place) {
     BOOST_TEST(refusal("n + m") == "t:1:5: unknown m");
     BOOST_TEST(refusal("n / (n - 100)") == "t:1:3: division by zero");
     BOOST_TEST(refusal("n * 9223372036854775807") == "t:1:3: the value does not fit 63 bits");
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_expression_that_does_not_fit_says_where) {
     BOOST_TEST(refusal(std::string(100, '(') + "1").find("nested deeper than") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_later_description_wins_and_a_statement_is_given_once) {
+BOOST_AUTO_TEST_CASE(later_description_wins_and_repeated_statements_are_errors) {
     Description block, option;
     parse_blocks("int a;\n/*cllab\narg n = 3\n# a comment\naxis m = 1,2 # another\n*/", "k.cl", block);
     BOOST_TEST(block.all.arguments.at("n").place.text() == "k.cl:3:9");
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
+BOOST_AUTO_TEST_CASE(difference_reports_element_lane_and_tolerance) {
     const auto a = floats({1, 2, 3, 4}), b = floats({1, 2.5f, 3, 4});
     const auto type = *model::builtin_type("float2");
     const auto told = [](const auto& name, const auto& found, const auto& expected, const auto& of,
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
     BOOST_TEST(!told("dst", *a, *next, type, {0, 0, 1}, "expected"));
 }
 
-BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
+BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_reports_the_odd_one) {
     Ledger ledger;
     const auto right = floats({1, 2, 3, 4}), other = floats({5, 6, 7, 8}), wrong = floats({1, 2, 3, 5});
     BOOST_TEST(!left(ledger, question("a", 1), right));
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(other_ledger.proof(question("a", 1)).checked_by == "only itself");
 }
 
-BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_disagree) {
+BOOST_AUTO_TEST_CASE(kernels_not_declared_the_same_may_differ) {
     Ledger ledger;
     const auto ask = [](const std::string& variant, std::uint64_t seed) {
         auto out = question(variant, seed);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_disagree) {
     BOOST_TEST(ledger.proof(ask("product", 2)).checked_by == "only itself");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_its_own_inverse_is_back_after_two_operations_and_writes_all_the_same) {
+BOOST_AUTO_TEST_CASE(self_inverse_kernel_passes_after_two_operations_if_it_writes) {
     Ledger ledger;
     const auto given = floats({1, 2}), negated = floats({-1, -2});
     auto ask = question("negate", 1);
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(what_is_its_own_inverse_is_back_after_two_operations_and_wr
     BOOST_TEST(after(ask, given, 2).find("it writes nothing") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers_beside_floating_point_ones_are_exact) {
+BOOST_AUTO_TEST_CASE(integers_stay_exact_when_results_include_floats) {
     Ledger ledger;
     for (const auto& [floats_too, absolute, is_right] :
          {std::tuple(true, 0.5, false), {true, 1.0, true}, {false, 1.0, true}}) {
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_beside_floating_point_ones_are_exact) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(variants_with_the_same_code_agree_on_nothing) {
+BOOST_AUTO_TEST_CASE(variants_with_equal_code_are_no_agreement) {
     Ledger ledger;
     for (const char* variant : {"a", "b", "c"}) {
         BOOST_TEST(!left(ledger, question(variant, 1), floats({1, 2})));
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(variants_with_the_same_code_agree_on_nothing) {
     BOOST_TEST(proof.warnings.front().find("variants with the same code prove nothing") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(integers_are_compared_as_integers_of_their_width_and_sign) {
+BOOST_AUTO_TEST_CASE(integers_are_compared_with_their_width_and_sign) {
     const auto difference = [](const char* type, auto found, auto expected, const Tolerance& tolerance = {}) {
         model::Errors errors(tolerance);
         const auto a = model::share(std::vector{found}), b = model::share(std::vector{expected});
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(integers_are_compared_as_integers_of_their_width_and_sign) 
     BOOST_TEST(difference("double", std::nextafter(1.0, 2.0), 1.0, {0, 0, 1}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(random_integers_reach_over_all_of_their_type) {
+BOOST_AUTO_TEST_CASE(random_integers_cover_the_whole_type) {
     const auto type = *model::builtin_type("long");
     const auto all = kernelfile::drawn_data(type, 64, 1, {.least = INT64_MIN, .most = INT64_MAX});
     std::set<std::int64_t> values;
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(random_integers_reach_over_all_of_their_type) {
     for (std::size_t i = 0; i < 64; ++i) BOOST_TEST(signed_lane(two->data() + 8 * i, 8) >= INT64_MAX - 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_right_as_it_was_given_need_not_be_written) {
+BOOST_AUTO_TEST_CASE(output_equal_to_its_input_needs_permission_or_expectation) {
     Ledger ledger;
     const auto data = floats({1, 2, 3, 4});
     auto asked = question("a", 1);

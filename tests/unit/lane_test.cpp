@@ -83,7 +83,7 @@ std::unique_ptr<app::Worker> worker_that_dies() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_crash_costs_its_cell_and_another_worker_goes_on) {
+BOOST_AUTO_TEST_CASE(crash_costs_one_cell_and_another_worker_continues) {
     const Run crash(workers([](app::Link&) { std::raise(SIGKILL); }));
     BOOST_TEST((crash.done == Cells{"0 ok", "1 launch_failed", "2 ok"}));
     BOOST_TEST(crash.reason == "the driver's process was killed by SIGKILL (Killed) in phase 'sample'");
@@ -92,25 +92,25 @@ BOOST_AUTO_TEST_CASE(a_crash_costs_its_cell_and_another_worker_goes_on) {
     BOOST_TEST(exit.reason == "the driver ended the process with exit status 7 in phase 'sample'");
 }
 
-BOOST_AUTO_TEST_CASE(a_hang_costs_its_cell_after_the_timeout) {
+BOOST_AUTO_TEST_CASE(hang_costs_one_cell_after_the_timeout) {
     const Run hang(workers([](app::Link&) { pause(); }));
     BOOST_TEST((hang.done == Cells{"0 ok", "1 timed_out", "2 ok"}));
     BOOST_TEST(hang.reason == "no progress for 0.300 s (--timeout) in phase 'sample'");
 }
 
-BOOST_AUTO_TEST_CASE(a_device_is_lost_where_a_worker_dies_before_its_first_cell) {
+BOOST_AUTO_TEST_CASE(worker_dying_before_its_first_cell_loses_the_device) {
     const Run lost([](const run::RunRequest&, const std::set<CellNumber>&) { return worker_that_dies(); });
     BOOST_TEST(lost.done.empty());
     BOOST_TEST(lost.trouble == "device 0:0: the driver's process was killed by SIGKILL (Killed) before its first cell");
 }
 
-BOOST_AUTO_TEST_CASE(a_worker_that_waited_and_died_is_followed_by_one_that_does_the_work) {
+BOOST_AUTO_TEST_CASE(another_worker_replaces_a_waiting_worker_that_died) {
     const Run run(workers([](app::Link&) {}), worker_that_dies());
     BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
     BOOST_TEST(run.first_failed);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_worker_throws_that_is_no_fault_of_its_device_is_thrown_in_the_parent) {
+BOOST_AUTO_TEST_CASE(usage_error_in_a_worker_is_thrown_in_the_parent) {
     const auto begin = workers([](app::Link&) { throw Error(Blame::usage, "no such axis"); });
     BOOST_CHECK_EXCEPTION(Run run(begin), Error,
                           [](const Error& e) { return std::string(e.what()) == "no such axis"; });
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(what_a_worker_throws_that_is_no_fault_of_its_device_is_thro
     BOOST_TEST(lost.trouble == "it is gone");
 }
 
-BOOST_AUTO_TEST_CASE(devices_that_another_child_listed_are_the_answer_once_and_to_the_same_selectors) {
+BOOST_AUTO_TEST_CASE(devices_listed_by_another_child_are_reused_once_per_selector) {
     // A child that asks finds no driver, and fails.
     const auto* before = std::getenv("OCL_ICD_VENDORS");
     const std::string vendors = before ? before : "";
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(devices_that_another_child_listed_are_the_answer_once_and_t
     before ? ::setenv("OCL_ICD_VENDORS", vendors.c_str(), 1) : ::unsetenv("OCL_ICD_VENDORS");
 }
 
-BOOST_AUTO_TEST_CASE(a_child_that_dies_loses_the_part_it_was_at_and_none_behind_the_last) {
+BOOST_AUTO_TEST_CASE(dying_child_loses_only_its_current_part) {
     const auto parts = [](std::size_t dies_at) {
         std::vector<std::string> out(2);
         const auto work = [&](std::size_t first, const app::HandOver& hand_over) {

@@ -33,15 +33,15 @@ void require_chase(const model::Setup& setup, std::uint64_t word_bytes) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_global_chase_ends_on_the_word_that_its_loads_lead_to) {
+BOOST_AUTO_TEST_CASE(global_chase_ends_where_its_loads_lead) {
     require_chase(set_up("latency_global", probe_gpu(), {{"footprint", "3072"}}), 8);
 }
 
-BOOST_AUTO_TEST_CASE(the_chase_by_indices_ends_on_the_word_that_its_loads_lead_to) {
+BOOST_AUTO_TEST_CASE(indexed_chase_ends_where_its_loads_lead) {
     require_chase(set_up("latency_indexed", probe_gpu(), {{"footprint", "3072"}}), 8);
 }
 
-BOOST_AUTO_TEST_CASE(what_an_index_adds_is_told_of_the_first_level_alone) {
+BOOST_AUTO_TEST_CASE(cost_of_indexing_is_reported_only_for_the_first_level) {
     const auto indexed = [](double footprint) {
         const auto found = concluded("latency", {curve_of("indexed", {{footprint, 1.4e-9}})}, probe_gpu());
         return found.empty() ? 0 : found.front().value;
@@ -50,11 +50,11 @@ BOOST_AUTO_TEST_CASE(what_an_index_adds_is_told_of_the_first_level_alone) {
     BOOST_TEST(indexed(1 << 20) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_local_chase_ends_on_the_word_that_its_loads_lead_to) {
+BOOST_AUTO_TEST_CASE(local_chase_ends_where_its_loads_lead) {
     require_chase(set_up("latency_local", probe_gpu(), {{"footprint", "2048"}}), 4);
 }
 
-BOOST_AUTO_TEST_CASE(the_chase_visits_every_line_once_and_not_always_its_first_word) {
+BOOST_AUTO_TEST_CASE(chase_visits_every_line_once_at_varying_words) {
     const auto slot = argument<std::uint32_t>(set_up("latency_global", probe_gpu(), {{"footprint", "65536"}}), "slot");
     std::set<std::uint32_t> lines, words;
     for (const auto s : slot) {
@@ -67,12 +67,12 @@ BOOST_AUTO_TEST_CASE(the_chase_visits_every_line_once_and_not_always_its_first_w
     BOOST_TEST(words.size() == 16u);
 }
 
-BOOST_AUTO_TEST_CASE(small_footprints_are_walked_once_before_the_difference_begins) {
+BOOST_AUTO_TEST_CASE(small_footprints_are_walked_once_before_timing) {
     const auto setup = set_up("latency_global", probe_gpu(), {{"footprint", "1048576"}});
     BOOST_TEST(setup.slope->low * 16 >= 8192);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_meaning_is_unsupported) {
+BOOST_AUTO_TEST_CASE(meaningless_points_are_unsupported) {
     BOOST_CHECK_THROW(set_up("latency_local", probe_cpu()), Unsupported);
     BOOST_CHECK_THROW(set_up("latency_local", probe_gpu(), {{"footprint", "65536"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("latency_global", probe_gpu(), {{"footprint", "536870912"}}), Unsupported);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(levels_are_named_in_order_and_the_last_is_memory) {
     BOOST_TEST(!finding(found, "memory capacity"));
 }
 
-BOOST_AUTO_TEST_CASE(a_sweep_that_ends_in_a_cache_names_no_memory) {
+BOOST_AUTO_TEST_CASE(sweep_that_ends_in_a_cache_reports_no_memory) {
     std::vector<std::pair<double, double>> points;
     for (double kib = 2; kib <= 64; kib *= 1.4142136) points.emplace_back(kib * 1024, 20e-9);
     const auto found = concluded("latency", {curve_of("global", points, {{"line", "128"}})}, probe_gpu());

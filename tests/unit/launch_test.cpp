@@ -10,7 +10,7 @@ using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
 
-BOOST_AUTO_TEST_CASE(a_launch_that_was_dropped_is_a_wrong_result) {
+BOOST_AUTO_TEST_CASE(dropped_launch_is_a_wrong_result) {
     const auto setup = set_up("launch_item", probe_gpu(), {{"launches", "8"}});
     BOOST_TEST(setup.steps.size() == 8u);
     const auto token = argument<std::uint32_t>(setup, "token").front();
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_was_dropped_is_a_wrong_result) {
     BOOST_TEST(verdict(setup, "out", out).find("launch 5 left") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_extra_arguments_take_part) {
+BOOST_AUTO_TEST_CASE(extra_arguments_affect_the_result) {
     const auto setup = set_up("launch_arguments", probe_gpu(), {{"launches", "1"}});
     std::uint32_t sum = 0;
     for (int i = 0; i < 24; ++i) sum += argument<std::uint32_t>(setup, "a" + std::to_string(i)).front();
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(the_extra_arguments_take_part) {
     BOOST_TEST(verdict(setup, "out", std::vector<std::uint32_t>{token}) != "");
 }
 
-BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
+BOOST_AUTO_TEST_CASE(slope_over_launches_is_the_cost_of_one_more) {
     Curve curve;
     curve.variant = "item";
     for (const double n : {1.0, 2.0, 8.0, 32.0}) curve.samples.push_back({n, 5e-6 + (n - 1) * 2e-6, 0, 0, {}, 0, {}});
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
     BOOST_TEST(disturbed.high - disturbed.low < disturbed.value);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_lose_until_all_of_them_work) {
+BOOST_AUTO_TEST_CASE(time_without_work_is_the_ramp_up_of_the_units) {
     const auto setup = set_up("launch_spread", probe_cpu(), {{"groups", "2"}});
     const auto token = argument<std::uint32_t>(setup, "token").front();
     std::vector<std::uint32_t> out;
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_los
     BOOST_TEST(!finding(concluded("launch", {curve}, probe_cpu()), "launch to all units"));
 }
 
-BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
+BOOST_AUTO_TEST_CASE(missing_work_item_is_found_in_every_dimension) {
     for (const std::string id : {"dispatch_1d", "dispatch_2d", "dispatch_3d"}) {
         const auto setup = set_up(id, probe_cpu(), {{"side", "4"}});
         BOOST_TEST(setup.global.dims == static_cast<unsigned>(id[9] - '0'));
@@ -86,12 +86,12 @@ BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(groups_larger_than_the_device_takes_are_unsupported) {
+BOOST_AUTO_TEST_CASE(groups_beyond_the_device_limit_are_unsupported) {
     BOOST_CHECK_THROW(set_up("dispatch_1d", probe_gpu(), {{"side", "2048"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("dispatch_3d", probe_gpu(), {{"side", "17"}}), Unsupported);
 }
 
-BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wave) {
+BOOST_AUTO_TEST_CASE(published_vega10_rows_give_both_rates_and_the_wave) {
     // Published as work-items a clock at 1.536 GHz: 1-D 0.25 B up to 64; 2-D and 3-D rows that are no multiple of 64.
     const auto time_of_group = [](double items, double rate) { return items / rate / 1.536e9; };
     std::vector<std::pair<double, double>> one, two, three;
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wav
     require_finding(findings, "wave width", 64, 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
+BOOST_AUTO_TEST_CASE(residency_sawtooth_gives_the_resident_work_items) {
     // As on an RTX 3080 Ti: one group a clock, and 80 units that hold 1536 work-items for 290 clocks.
     auto device = probe_gpu();
     device.compute_units = 80;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
     require_finding(findings, "resident work-items a unit", 1536, 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_reason) {
+BOOST_AUTO_TEST_CASE(figures_hidden_by_a_single_group_rate_are_withheld) {
     // As on an H200: 1.64 groups a nanosecond, of whatever size.
     std::vector<std::pair<double, double>> points;
     for (const double b : {1., 8., 32., 48., 64., 96., 128., 192., 256., 512.}) points.emplace_back(b, 1 / 1.64e9);
@@ -154,7 +154,7 @@ model::Curve groups_in(double groups, double seconds) {
     return curve;
 }
 
-BOOST_AUTO_TEST_CASE(the_price_of_a_cpus_group_is_what_more_groups_take_without_the_launch) {
+BOOST_AUTO_TEST_CASE(cpu_group_cost_is_the_slope_without_the_launch) {
     // As on 16 CPUs: 100 us until all threads work, then 2 ns for each.
     const auto findings = concluded("dispatch", {groups_in(1e5, 300e-6), groups_in(4e5, 900e-6)}, probe_cpu());
     require_finding(findings, "time per group", 2e-9, 1e-9);

@@ -13,7 +13,7 @@ using namespace cllab::test;
 
 BOOST_AUTO_TEST_SUITE(address)
 
-BOOST_AUTO_TEST_CASE(the_check_rejects_holes_and_writes_between) {
+BOOST_AUTO_TEST_CASE(check_rejects_gaps_and_writes_between) {
     Study cell("address", "index", {{"trips", "3"}, {"items", "64"}});
     const auto v = argument<std::int32_t>(cell.setup, "v").front();
     auto* out = cell.out<std::int32_t>("out");
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(the_check_rejects_holes_and_writes_between) {
     BOOST_TEST(says(cell.verdict(), "out[382]"));
 }
 
-BOOST_AUTO_TEST_CASE(the_check_of_a_picture_guards_the_gap_between_rows) {
+BOOST_AUTO_TEST_CASE(check_of_an_image_guards_the_gap_between_rows) {
     Study cell("address", "row", {{"width", "20"}, {"height", "3"}});
     auto* p = cell.out<std::uint8_t>("p");
     for (int y = 0; y < 3; ++y) {
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(the_check_of_a_picture_guards_the_gap_between_rows) {
     BOOST_TEST(says(cell.verdict(), "pixel (20, 1)"));
 }
 
-BOOST_AUTO_TEST_CASE(every_integer_of_a_masked_block_is_counted_up_once) {
+BOOST_AUTO_TEST_CASE(every_integer_of_a_masked_block_is_incremented_once) {
     Study cell("address", "masked_bytes", {{"trips", "2"}, {"items", "128"}});
     auto* p = cell.out<std::int32_t>("p");
     for (int i = 0; i < 128; ++i) ++p[i];
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(place_of_a_copy)
 
-BOOST_AUTO_TEST_CASE(only_the_words_of_the_stride_are_moved) {
+BOOST_AUTO_TEST_CASE(stride_moves_only_its_own_words) {
     Study cell("access", "stride", {{"size", "4096"}, {"stride", "3"}});
     const auto src = argument<std::uint32_t>(cell.setup, "src");
     auto* dst = cell.out<std::uint32_t>("dst");
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(only_the_words_of_the_stride_are_moved) {
     BOOST_TEST(says(cell.verdict(), "dst[4] was written"));
 }
 
-BOOST_AUTO_TEST_CASE(what_lies_before_the_offset_is_left_alone) {
+BOOST_AUTO_TEST_CASE(words_before_the_offset_stay_unchanged) {
     Study cell("access", "offset", {{"size", "4096"}, {"offset", "8"}});
     const auto src = argument<std::uint32_t>(cell.setup, "src");
     auto* dst = cell.out<std::uint32_t>("dst");
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(nchw)
 
-BOOST_AUTO_TEST_CASE(the_check_agrees_with_division_and_rejects_another_order) {
+BOOST_AUTO_TEST_CASE(check_matches_division_and_rejects_another_order) {
     Study cell("nchw", "divide", {{"images", "2"}, {"channels", "3"}, {"height", "4"}, {"width", "5"}});
     auto* out = cell.out<std::uint32_t>("out");
     for (std::uint32_t i = 0; i < 120; ++i) {
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_check_agrees_with_division_and_rejects_another_order) {
     BOOST_TEST(says(cell.verdict(), "out[100]"));
 }
 
-BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_two_to_the_thirty_one) {
+BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_2_to_the_31) {
     for (const std::uint32_t d : {1u, 2u, 3u, 7u, 56u, 64u, 641u, 65535u, 65537u, 1u << 20, (1u << 27) - 1}) {
         const Study cell("nchw", "magic",
                          {{"images", "1"}, {"channels", "1"}, {"height", "1"}, {"width", std::to_string(d)}}, [] {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_two_to_the_thirty_one) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_index_that_overflows_32_bits_is_refused) {
+BOOST_AUTO_TEST_CASE(index_overflow_of_32_bits_is_refused) {
     BOOST_TEST(says(unsupported("nchw", "divide", {{"images", "1Mi"}, {"channels", "4Ki"}}), "the number of elements"));
 }
 
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(pad)
 
-BOOST_AUTO_TEST_CASE(the_check_rejects_a_margin_that_is_not_zero) {
+BOOST_AUTO_TEST_CASE(check_rejects_a_nonzero_margin) {
     Study cell("pad", "wide", {{"images", "1"}, {"channels", "2"}, {"side", "2"}, {"margin", "1"}});
     const auto in = argument<std::uint32_t>(cell.setup, "in");
     auto* out = cell.out<std::uint32_t>("out");
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(the_check_rejects_a_margin_that_is_not_zero) {
     BOOST_TEST(says(cell.verdict(), "plane 0, row 1, column 1"));
 }
 
-BOOST_AUTO_TEST_CASE(bytes_are_those_that_move_not_twice_the_output) {
+BOOST_AUTO_TEST_CASE(bytes_are_those_moved_not_twice_the_output) {
     auto device = small_device();
     device.max_alloc_bytes = 1ull << 30;
     const Study cell("pad", "flat", {{"images", "64"}, {"channels", "64"}}, device);

@@ -63,7 +63,7 @@ const Time quiet = stairs({{48 * KiB, 1.6}, {2 * MiB, 5.2}, {32 * MiB, 40}}, 120
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_its_memory) {
+BOOST_AUTO_TEST_CASE(quiet_machine_shows_its_levels_times_and_memory) {
     const auto all = found(xeon, quiet, quiet, quiet, quiet);
     for (const auto& [id, bytes] : {std::pair{"l1.size", 48 * KiB}, {"l2.size", 2 * MiB}, {"l3.size", 32 * MiB}}) {
         BOOST_TEST(why(all, id) == "");
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_i
         BOOST_TEST(of_id(all, id).value == ns * 1e-9, boost::test_tools::tolerance(1e-6));
 }
 
-BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_own) {
+BOOST_AUTO_TEST_CASE(tlb_is_separated_from_the_caches_and_is_no_level) {
     // Each load to another page costs 7 ns more beyond 8 MiB of small pages; there is no level of that size.
     const Time small = [](double x) { return quiet(x) + (x > 8 * MiB ? 40 : 0); };
     const auto all = found(xeon, quiet, quiet, quiet, small);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_o
         BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
 }
 
-BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_is_not_the_tlb) {
+BOOST_AUTO_TEST_CASE(knee_within_a_page_or_at_the_first_level_is_not_the_tlb) {
     // Nanoseconds of an EPYC: loads that stay in a page are followed by prefetchers from the first level's end on.
     const auto epyc = machine({32 << 10, 1 << 20, 32 << 20});
     const Time staying = stairs({{32 * KiB, 1.1}, {1 * MiB, 2.7}, {32 * MiB, 9}}, 90),
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_i
     for (const auto& f : all) BOOST_TEST(f.id.find("tlb.huge.cost") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes) {
+BOOST_AUTO_TEST_CASE(level_shared_with_a_neighbour_is_withheld_with_both_sizes) {
     // The Xeon of the facts: huge pages, a neighbour on the core; flat to 384 KiB, then ever slower.
     const Time shared = [](double x) {
         const std::vector<std::pair<double, double>> seen{
@@ -124,13 +124,13 @@ BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes
         BOOST_TEST(says(sharp, part), sharp);
 }
 
-BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
+BOOST_AUTO_TEST_CASE(knee_missing_in_the_other_page_size_is_rejected) {
     const Time nothing = stairs({{48 * KiB, 1.6}, {256 * MiB, 5.2}}, 120);
     const auto text = why(found(xeon, quiet, quiet, nothing, nothing), "l2.size");
     BOOST_TEST(says(text, "not there in the other kind of pages"), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footprints_that_take_as_long) {
+BOOST_AUTO_TEST_CASE(level_has_a_time_if_a_few_footprints_of_both_pages_agree) {
     const auto with = [](const Time& small, double first) {
         auto curves = std::vector{chase("paged", "huge", quiet), chase("random", "huge", quiet),
                                   chase("paged", "small", small), chase("random", "small", quiet)};
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footpri
     BOOST_TEST(says(why(with(quiet, 64 * KiB), "l1.latency"), "no footprint there"));
 }
 
-BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
+BOOST_AUTO_TEST_CASE(last_level_beyond_the_sweep_is_withheld) {
     const auto all = found(machine({48 << 10, 2 << 20, 300 << 20}), quiet, quiet, quiet, quiet);
     BOOST_TEST(why(all, "l2.size") == "");
     BOOST_TEST(says(why(all, "l3.size"), "the sweep ends at 256 MiB"));
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
                boost::test_tools::tolerance(1e-6));
 }
 
-BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
+BOOST_AUTO_TEST_CASE(noise_creates_no_levels) {
     Random random(7);
     for (int trial = 0; trial < 40; ++trial) {
         const Time noisy = [&](double x) { return quiet(x) * (1 + 3 * std::pow(random.real(0, 1), 4)); };
@@ -189,7 +189,7 @@ std::vector<model::Finding> of_gpu(const std::vector<double>& paged, const std::
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_level_that_is_left_as_random_replacement_leaves_it_has_a_size_for_one_work_item) {
+BOOST_AUTO_TEST_CASE(level_with_random_replacement_has_a_size_for_one_work_item) {
     const auto all = of_gpu(h200_ns, h200_ns);
     const auto size = of_id(all, "l2.size");
     BOOST_TEST(size.withheld == "");
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_level_that_is_left_as_random_replacement_leaves_it_has_a_
     BOOST_TEST(why(of_gpu(h200_ns, half), "l2.size") != "");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_largest_footprints_do_not_agree_on_is_withheld_and_not_left_out) {
+BOOST_AUTO_TEST_CASE(memory_is_withheld_if_the_largest_footprints_disagree) {
     auto climbing = h200_ns;
     climbing[19] = 290;
     climbing[20] = 312;
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(what_the_largest_footprints_do_not_agree_on_is_withheld_and
     BOOST_TEST(why(all, "l2.latency") == "");
 }
 
-BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
+BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_slopes) {
     const std::vector<double> sizes{8, 10, 12, 14, 16, 20, 24, 32, 64};
     const auto times = [&](const std::function<double(double)>& missing) {
         std::vector<double> out;
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
                                                            : 1.; }), 100, 300));
 }
 
-BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb) {
+BOOST_AUTO_TEST_CASE(disturbed_footprint_is_not_taken_for_the_tlb_reach) {
     auto disturbed = h200_ns;
     disturbed[4] = 25.2;
     BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "no longer"));
@@ -250,12 +250,12 @@ BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb
     BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "is not steady over the footprint"));
 }
 
-BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {
+BOOST_AUTO_TEST_CASE(one_chase_order_on_a_cpu_withholds_every_level) {
     for (const auto& f : concluded("latency", {chase("random", "huge", quiet)}, xeon))
         BOOST_TEST(says(f.withheld, "order=paged,random"));
 }
 
-BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_its_lines) {
+BOOST_AUTO_TEST_CASE(paged_chase_visits_all_lines_of_a_page_before_the_next) {
     const auto setup = set_up("latency_global", probe_cpu(), {{"footprint", "65536"}, {"order", "paged"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     BOOST_REQUIRE(slot.size() == 1024u);
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_i
                 model::Pages::small));
 }
 
-BOOST_AUTO_TEST_CASE(the_mode_is_where_undisturbed_samples_agree_although_most_are_disturbed) {
+BOOST_AUTO_TEST_CASE(mode_is_found_although_most_samples_are_disturbed) {
     Random random(3);
     std::vector<double> samples;
     for (int i = 0; i < 40; ++i) samples.push_back(1 + 0.005 * random.real(-1, 1));
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(the_mode_is_where_undisturbed_samples_agree_although_most_a
     BOOST_TEST(half_sample_mode({}).value == 0);
 }
 
-BOOST_AUTO_TEST_CASE(copies_are_of_the_last_level_where_the_cores_own_cannot_hold_them) {
+BOOST_AUTO_TEST_CASE(copy_rate_is_of_the_last_level_beyond_private_caches) {
     model::Device cpu;
     cpu.type = model::DeviceType::cpu;
     cpu.compute_units = 2;

@@ -46,7 +46,7 @@ float host_sin(float x) { return std::sin(x); }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_is_wrong) {
+BOOST_AUTO_TEST_CASE(result_within_the_promised_error_is_right) {
     const auto setup = set_up("math_rate", probe_cpu(), {{"function", "sin"}, {"class", "medium"}});
     auto left = kernel_math(setup, host_sin, 1, 3);
     BOOST_TEST(judge(setup, left, 3) == "");
@@ -55,13 +55,13 @@ BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_
     BOOST_TEST(judge(setup, left, 3).find("sin(") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(calls_left_out_show_in_the_sum) {
+BOOST_AUTO_TEST_CASE(missing_calls_show_in_the_sum) {
     const auto setup = set_up("math_latency", probe_cpu(), {{"function", "sin"}, {"class", "small"}});
     BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 3), 3) == "");
     BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 2), 3).find("sums[0] is") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(work_items_with_the_same_argument_must_agree) {
+BOOST_AUTO_TEST_CASE(work_items_with_equal_arguments_must_agree) {
     const auto setup = set_up("math_rate", probe_gpu(), {{"function", "sin"}, {"class", "medium"}});
     auto left = kernel_math(setup, host_sin, 1, 1);
     BOOST_TEST(judge(setup, left, 1) == "");
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(work_items_with_the_same_argument_must_agree) {
     BOOST_TEST(judge(setup, left, 1).find("out[1200] differs") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(errors_are_counted_in_units_of_the_last_place_of_the_truth) {
+BOOST_AUTO_TEST_CASE(errors_are_counted_in_ulp_of_the_true_value) {
     using model::math::error_ulp;
     BOOST_TEST(error_ulp(1.0f, 1.0L) == 0);
     BOOST_TEST(error_ulp(std::nextafter(1.0f, 2.0f), 1.0L) == 1);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(errors_are_counted_in_units_of_the_last_place_of_the_truth)
     BOOST_TEST(error_ulp(1.0 + 0x1p-52, 1.0L) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
+BOOST_AUTO_TEST_CASE(arguments_stay_in_the_domain_of_the_function) {
     for (const auto& f : model::math::functions()) {
         for (const std::string of_class : {"zero", "small", "medium", "large"}) {
             const auto i = model::math::arguments(f, of_class, 65536);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(half_is_judged_by_the_units_of_its_own_last_place) {
+BOOST_AUTO_TEST_CASE(half_is_judged_in_its_own_ulp) {
     const auto setup = set_up("math_latency_fp16", probe_gpu(), {{"function", "exp"}});
     const auto args = argument<Half>(setup, "args");
     std::vector<Half> out;
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(half_is_judged_by_the_units_of_its_own_last_place) {
     BOOST_CHECK_THROW(set_up("math_latency_fp16", probe_gpu(), {{"function", "recip"}}), Unsupported);
 }
 
-BOOST_AUTO_TEST_CASE(half_instructions_of_nvidia_are_judged_by_what_ptx_promises) {
+BOOST_AUTO_TEST_CASE(nvidia_half_instructions_are_judged_by_the_ptx_promise) {
     auto device = probe_gpu();
     device.fp16 = false;
     BOOST_CHECK_THROW(set_up("math_rate_fp16", device, {{"function", "exp2"}}), Unsupported);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(half_instructions_of_nvidia_are_judged_by_what_ptx_promises
     BOOST_TEST(judged(1 - promised - 0x1p-10).find("exp2(") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_and_results_of_half_are_finite_and_not_denormal) {
+BOOST_AUTO_TEST_CASE(half_arguments_and_results_are_finite_and_normal) {
     for (const auto& f : model::math::functions()) {
         for (const std::string of_class : {"small", "medium", "large"}) {
             const auto i = model::math::arguments(f, of_class, model::math::most_half(f));
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(arguments_and_results_of_half_are_finite_and_not_denormal) 
     BOOST_TEST(1 / model::math::most_half(*model::math::find("divide")) >= 0x1p-14);
 }
 
-BOOST_AUTO_TEST_CASE(functions_that_do_not_exist_are_unsupported) {
+BOOST_AUTO_TEST_CASE(missing_functions_are_unsupported) {
     BOOST_CHECK_THROW(set_up("math_rate_native", probe_cpu(), {{"function", "atan"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("math_rate", probe_cpu(), {{"function", "recip"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("math_rate_native", probe_cpu(), {{"function", "log"}, {"class", "zero"}}), Unsupported);

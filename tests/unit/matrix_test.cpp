@@ -47,7 +47,7 @@ std::vector<Sum> product(const model::Setup& setup, std::size_t m, std::size_t n
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_tile_is_that_of_the_instruction_and_what_has_none_says_so) {
+BOOST_AUTO_TEST_CASE(tile_matches_the_instruction_or_is_unsupported) {
     const auto is = [](const model::Device& device, const char* type, std::size_t m, std::size_t n, std::size_t k) {
         const auto tile = matrix::tile_of(device, type);
         BOOST_TEST(tile.m == m, type);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_tile_is_that_of_the_instruction_and_what_has_none_says_so
         BOOST_CHECK_THROW(matrix::tile_of(amd(name, 32), "fp8"), Unsupported);
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers_are_the_same_in_every_type) {
+BOOST_AUTO_TEST_CASE(integers_are_equal_in_every_type) {
     for (int x = -15; x <= 15; ++x) {
         BOOST_TEST(static_cast<double>(to_half(x)) == x);
         BOOST_TEST(std::bit_cast<float>(static_cast<std::uint32_t>(matrix::to_bf16(static_cast<float>(x))) << 16) ==
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_are_the_same_in_every_type) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_product_is_right_only_as_often_as_it_was_asked_for) {
+BOOST_AUTO_TEST_CASE(product_is_right_only_with_the_requested_repetitions) {
     const auto setup = set_up("matrix_latency", hopper(), {{"type", "s8"}});
     const auto number = [](std::int8_t x) { return static_cast<int>(x); };
     const auto right = product<std::int8_t, std::int32_t>(setup, 16, 8, 32, 3 * 8, number);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused_with_the_reason) {
     BOOST_CHECK_NO_THROW(set_up("hgemm_async", hopper(), {{"m", "256"}}));
 }
 
-BOOST_AUTO_TEST_CASE(a_block_of_bytes_has_twice_as_much_of_k_in_as_much_local_memory) {
+BOOST_AUTO_TEST_CASE(byte_block_has_twice_the_k_in_equal_local_memory) {
     const auto has = [](const model::Setup& setup, const char* define) {
         return std::ranges::find(setup.defines, define) != setup.defines.end();
     };
@@ -134,14 +134,14 @@ BOOST_AUTO_TEST_CASE(a_block_of_bytes_has_twice_as_much_of_k_in_as_much_local_me
     BOOST_TEST(has(set_up("hgemm_async", hopper(), {{"m", "256"}, {"type", "s8"}}), "STAGES=4"));
 }
 
-BOOST_AUTO_TEST_CASE(half_comes_in_pairs_where_the_language_has_none) {
+BOOST_AUTO_TEST_CASE(half_uses_pairs_if_the_language_lacks_the_type) {
     const auto setup = set_up("fma_peak", hopper(), {{"type", "half"}, {"width", "2"}, {"load", "25"}});
     BOOST_TEST((std::ranges::find(setup.defines, "PAIRS") != setup.defines.end()));
     BOOST_CHECK_THROW(set_up("fma_peak", hopper(), {{"type", "half"}, {"width", "4"}, {"load", "25"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("fma_peak", probe_cpu(), {{"type", "half"}, {"width", "2"}, {"load", "25"}}), Unsupported);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_rates_of_the_same_products_the_slower_one_is_told) {
+BOOST_AUTO_TEST_CASE(slower_of_two_rates_of_equal_products_is_reported) {
     auto curve = curve_of("wgmma", {{0, 1e-9}});
     curve.fixed.set("type", "bf16");
     auto& sample = curve.samples.front();

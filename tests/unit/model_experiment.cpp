@@ -53,20 +53,20 @@ BOOST_AUTO_TEST_CASE(a_pattern_is_a_glob_over_ids_or_a_bare_family_name) {
     BOOST_TEST(ids(all, {"*", "pitch", "pitch_float"}) == "latency_global latency_pitch pitch_float pitch_short8 ");
 }
 
-BOOST_AUTO_TEST_CASE(a_selection_points_at_its_experiment_and_variant) {
+BOOST_AUTO_TEST_CASE(selection_refers_to_its_experiment_and_variant) {
     const auto all = two_families();
     const auto chosen = select(all, {"pitch_short8"});
     BOOST_TEST(chosen.at(0).experiment == &all[1]);
     BOOST_TEST(chosen.at(0).variant == &all[1].variants[1]);
 }
 
-BOOST_AUTO_TEST_CASE(a_pattern_that_matches_nothing_is_an_error_with_the_nearest_names) {
+BOOST_AUTO_TEST_CASE(unmatched_pattern_is_an_error_with_the_nearest_names) {
     BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) ==
                "no kernel matches 'pitch_shrot8'; did you mean pitch_short8, pitch?");
     BOOST_TEST(refusal({"zzzzzzzz"}) == "no kernel matches 'zzzzzzzz'; the 2 families are in `cllab list`");
 }
 
-BOOST_AUTO_TEST_CASE(poison_fills_every_byte_and_is_recognised_byte_by_byte) {
+BOOST_AUTO_TEST_CASE(poison_fills_every_byte_and_is_recognised_per_byte) {
     std::vector<std::byte> bytes(37);
     poison(bytes, 5);
     Buffers buffers;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(poison_fills_every_byte_and_is_recognised_byte_by_byte) {
     BOOST_CHECK_THROW(buffers.untouched("src", 0), Error);
 }
 
-BOOST_AUTO_TEST_CASE(neither_a_constant_nor_a_shifted_copy_nor_another_seed_passes_for_poison) {
+BOOST_AUTO_TEST_CASE(constants_shifted_copies_and_other_seeds_are_not_poison) {
     std::vector<std::byte> bytes(4096), other(4096);
     poison(bytes, 1);
     poison(other, 2);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(neither_a_constant_nor_a_shifted_copy_nor_another_seed_pass
     BOOST_TEST(zeros < bytes.size() / 100);
 }
 
-BOOST_AUTO_TEST_CASE(status_names_read_back_and_only_ok_and_unsupported_are_no_failure) {
+BOOST_AUTO_TEST_CASE(status_names_round_trip_and_ok_and_unsupported_do_not_fail) {
     for (const auto status : {Status::ok, Status::unsupported, Status::build_failed, Status::launch_failed,
                               Status::wrong_result, Status::timed_out, Status::disagree}) {
         BOOST_TEST((status_from(name(status)) == status));
@@ -107,13 +107,13 @@ BOOST_AUTO_TEST_CASE(status_names_read_back_and_only_ok_and_unsupported_are_no_f
     BOOST_TEST(name(Status::wrong_result) == std::string("wrong_result"));
 }
 
-BOOST_AUTO_TEST_CASE(enum_names_are_the_ones_of_the_command_line) {
+BOOST_AUTO_TEST_CASE(enum_names_match_the_command_line) {
     BOOST_TEST(name(DeviceType::accelerator) == std::string("accelerator"));
     BOOST_TEST(name(Implementation::intel_cpu) == std::string("intel-cpu"));
     BOOST_TEST(name(Better::neither) == std::string("neither"));
 }
 
-BOOST_AUTO_TEST_CASE(a_check_that_asks_for_an_unknown_buffer_is_told_its_name) {
+BOOST_AUTO_TEST_CASE(check_of_an_unknown_buffer_reports_its_name) {
     Buffers buffers;
     BOOST_CHECK_EXCEPTION(buffers.as<int>("dst"), Error,
                           [](const Error& e) { return std::string(e.what()).find("'dst'") != std::string::npos; });
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(shared_bytes)
 
-BOOST_AUTO_TEST_CASE(data_is_made_once_by_whoever_looks_first_and_its_size_is_known_before) {
+BOOST_AUTO_TEST_CASE(data_is_made_once_on_first_use_and_its_size_is_known_before) {
     std::atomic<int> made{0};
     const SharedBytes data(3, [&] {
         ++made;
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(data_is_made_once_by_whoever_looks_first_and_its_size_is_kn
     BOOST_TEST(&*data == &*copy);
 }
 
-BOOST_AUTO_TEST_CASE(what_made_the_data_is_let_go) {
+BOOST_AUTO_TEST_CASE(generator_of_the_data_is_released) {
     const auto held = std::make_shared<int>(1);
     const SharedBytes data(1, [held] { return Bytes(1); });
     BOOST_TEST(held.use_count() == 2);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(what_made_the_data_is_let_go) {
     BOOST_TEST(held.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(data_that_could_not_be_made_is_made_when_it_is_looked_at_again) {
+BOOST_AUTO_TEST_CASE(failed_data_is_made_again_on_the_next_access) {
     int tries = 0;
     const SharedBytes data(1, [&] { return ++tries == 1 ? throw std::bad_alloc() : Bytes(1); });
     BOOST_CHECK_THROW(*data, std::bad_alloc);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(no_data_is_false_and_has_no_size) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(a_warning_is_known_by_its_code_and_by_all_of_it) {
+BOOST_AUTO_TEST_CASE(warning_is_identified_by_its_complete_code) {
     using model::Warning;
     model::Record record;
     record.warnings = {model::warning(Warning::no_cost, "as cheap as nothing"), "no-cost-at-all: of a later version"};

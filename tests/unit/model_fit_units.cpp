@@ -46,12 +46,12 @@ BOOST_AUTO_TEST_CASE(two_threads_are_two_compute_units) {
     BOOST_TEST(s.residual < 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(one_compute_unit_is_a_line_from_the_origin_and_other_lines_are_nothing) {
+BOOST_AUTO_TEST_CASE(line_from_the_origin_is_one_unit_and_other_lines_none) {
     BOOST_TEST(fit_staircase(Doubles{1, 2, 3, 4}, Doubles{10.1, 20, 30.2, 40}).value().period.value == 1);
     BOOST_TEST(!fit_staircase(Doubles{1, 2, 3, 4}, Doubles{110, 120, 130, 140}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(many_units_are_counted_under_noise_spikes_and_launch_overhead) {
+BOOST_AUTO_TEST_CASE(many_units_are_counted_despite_noise_spikes_and_overhead) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         Noise noise(seed, 0.01, 20);
         Doubles groups, seconds;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_curve_without_a_step_has_no_period) {
 
 // --- Dispatch --------------------------------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_card_with_the_rx_6600_rates_is_recovered_from_28_noisy_rows) {
+BOOST_AUTO_TEST_CASE(rx_6600_rates_are_recovered_from_28_noisy_rows) {
     Doubles size, rate;
     Noise noise(6, 0.005, 14);
     for (int i = 1; i <= 28; ++i) {
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_card_with_the_rx_6600_rates_is_recovered_from_28_noisy_ro
     BOOST_TEST((d.wave_rate->low <= 1.3245 && 1.3245 <= d.wave_rate->high));
 }
 
-BOOST_AUTO_TEST_CASE(powers_of_two_leave_the_wave_width_open_and_say_so) {
+BOOST_AUTO_TEST_CASE(powers_of_two_leave_the_wave_width_open) {
     const Doubles size{16, 32, 64, 128, 256, 512, 1024}, rate{4, 8, 16, 32, 64, 64, 64};
     const auto d = fit_dispatch(size, rate).value();
     BOOST_TEST(d.widths.size() > 1u);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_device_limited_by_groups_alone_has_no_wave_rate) {
 
 // --- Banks -----------------------------------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(slots_count_distinct_words_of_the_worst_bank_in_each_pass) {
+BOOST_AUTO_TEST_CASE(slots_count_distinct_words_of_the_worst_bank_per_pass) {
     BOOST_TEST(bank_slots(lanes(32, 1, 0).byte_addresses, 32, 4) == 1u);
     BOOST_TEST(bank_slots(lanes(32, 2, 0).byte_addresses, 32, 4) == 2u);
     BOOST_TEST(bank_slots(lanes(32, 3, 0).byte_addresses, 32, 4) == 1u);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(slots_count_distinct_words_of_the_worst_bank_in_each_pass) 
     BOOST_TEST(bank_slots(lanes(32, 3, 0).byte_addresses, 16, 8) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(the_ada_table_is_53_cycles_and_two_for_each_further_way) {
+BOOST_AUTO_TEST_CASE(ada_table_is_53_cycles_plus_two_per_further_way) {
     std::vector<BankCase> cases;
     const double cycles[]{53, 55, 59, 67, 83, 115};
     for (unsigned k = 0; k < 6; ++k) cases.push_back(lanes(32, 1u << k, cycles[k]));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_ada_table_is_53_cycles_and_two_for_each_further_way) {
     BOOST_TEST((b.alternatives == std::vector<std::pair<unsigned, unsigned>>{{16, 8}}));
 }
 
-BOOST_AUTO_TEST_CASE(the_vega_table_is_one_cycle_for_each_slot_of_32_banks) {
+BOOST_AUTO_TEST_CASE(vega_table_is_one_cycle_per_slot_of_32_banks) {
     std::vector<BankCase> cases;
     const double cycles[]{87, 90, 87, 93, 87, 87, 85, 99};
     for (unsigned stride = 1; stride <= 8; ++stride) cases.push_back(lanes(64, stride, cycles[stride - 1]));
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_vega_table_is_one_cycle_for_each_slot_of_32_banks) {
     BOOST_TEST(b.residual * b.base < 2.4);
 }
 
-BOOST_AUTO_TEST_CASE(every_bank_geometry_is_recovered_from_all_strides_under_noise) {
+BOOST_AUTO_TEST_CASE(every_bank_geometry_is_recovered_from_all_strides_with_noise) {
     for (const auto& [banks, bytes] :
          std::vector<std::pair<unsigned, unsigned>>{{16, 4}, {32, 4}, {64, 4}, {16, 8}, {32, 8}, {64, 8}}) {
         Noise noise(banks + bytes, 0.01, 20);

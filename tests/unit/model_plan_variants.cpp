@@ -37,15 +37,15 @@ std::string plan_of(const std::vector<std::pair<std::string, std::string>>& over
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_variant_sweeps_its_own_values_and_shares_a_group_where_the_point_is_the_same) {
+BOOST_AUTO_TEST_CASE(variant_sweeps_its_values_and_shares_groups_at_equal_points) {
     BOOST_TEST(plan_of({}) == "latency:1 chains:1(ilp=1) twin:1 | chains:2(ilp=2) | ");
 }
 
-BOOST_AUTO_TEST_CASE(the_command_line_wins_over_a_variants_own_values) {
+BOOST_AUTO_TEST_CASE(command_line_overrides_the_values_of_a_variant) {
     BOOST_TEST(plan_of({{"ilp", "4"}}) == "latency:4 chains:4 twin:4 | ");
 }
 
-BOOST_AUTO_TEST_CASE(first_points_are_the_first_values_of_the_axes_that_are_not_set_and_all_of_those_that_are) {
+BOOST_AUTO_TEST_CASE(first_points_use_first_values_of_unset_axes_and_all_set_ones) {
     BOOST_TEST(plan_of({}, Points::first) == "latency:1 chains:1 twin:1 | ");
     BOOST_TEST(plan_of({{"ilp", "4,8"}}, Points::first) == plan_of({{"ilp", "4,8"}}));
     BOOST_TEST(plan_of({{"load", "3,5"}}, Points::first) ==
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(first_points_are_the_first_values_of_the_axes_that_are_not_
                "latency:1(load=5) chains:1(load=5) twin:1(load=5) | ");
 }
 
-BOOST_AUTO_TEST_CASE(a_variant_names_its_own_curve_or_inherits_the_familys) {
+BOOST_AUTO_TEST_CASE(variant_has_its_own_curve_or_inherits_that_of_the_family) {
     const auto e = probe();
     BOOST_TEST(e.swept_axis(e.variants[0]) == "load");
     BOOST_TEST(e.swept_axis(e.variants[1]) == "ilp");
@@ -77,11 +77,11 @@ double planning_seconds(std::size_t values) {
     return best;
 }
 
-BOOST_AUTO_TEST_CASE(planning_four_times_the_points_takes_no_sixteen_times_as_long) {
+BOOST_AUTO_TEST_CASE(planning_time_does_not_grow_quadratically) {
     BOOST_TEST(planning_seconds(40'000) < 12 * planning_seconds(10'000));
 }
 
-BOOST_AUTO_TEST_CASE(more_points_than_anyone_can_run_are_refused) {
+BOOST_AUTO_TEST_CASE(excessive_number_of_points_is_refused) {
     const std::vector<Experiment> all{probe()};
     const auto refusal = [&](const std::string& load, const std::string& ilp) -> std::string {
         try {

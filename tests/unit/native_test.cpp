@@ -67,7 +67,7 @@ std::string verdict_of(const Cell& cell, const Device& device, unsigned operatio
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_threads) {
+BOOST_AUTO_TEST_CASE(every_loop_is_right_with_any_number_of_threads) {
     const Axes axes{{"width", "97"},  {"height", "1,7"}, {"pitch", "5.2"}, {"weights", "linear,published"},
                     {"left", "6,21"}, {"right", "22,53"}};
     for (const auto& cell : cells_of(family_of("pitch"), axes)) {
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_
     for (const auto& e : registry()) BOOST_TEST((e.native.empty() || e.family == "pitch"), e.family);
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_of_a_loop_launches_nothing) {
+BOOST_AUTO_TEST_CASE(operation_of_a_native_loop_launches_nothing) {
     for (const auto& e : registry()) {
         if (e.native.empty()) continue;
         for (const auto& cell : cells_of(e, {})) {
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(an_operation_of_a_loop_launches_nothing) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_stands_in_one_comparison_with_the_kernels_at_its_point) {
+BOOST_AUTO_TEST_CASE(native_loop_is_compared_with_the_kernels_at_its_point) {
     auto selected = select(registry(), {"pitch"});
     const auto& family = family_of("pitch");
     for (const auto& loop : family.native) selected.push_back({&family, &loop, family.id(loop)});
@@ -115,12 +115,12 @@ BOOST_AUTO_TEST_CASE(a_loop_stands_in_one_comparison_with_the_kernels_at_its_poi
             BOOST_TEST(cell.point.has("options") == (cell.variant->native == nullptr), cell.id);
 }
 
-BOOST_AUTO_TEST_CASE(how_a_kernel_is_launched_is_nothing_to_a_loop) {
+BOOST_AUTO_TEST_CASE(launch_axes_do_not_multiply_native_loops) {
     // Axes of some variants only, which change no result: neither do they multiply the rows of a loop.
     BOOST_TEST(cells_of(family_of("pitch"), {{"local", "32x1,64x1"}, {"element", "short,float"}}).size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(only_their_option_selects_loops) {
+BOOST_AUTO_TEST_CASE(only_the_native_option_selects_loops) {
     for (const auto& s : select(registry(), {"*"})) BOOST_TEST(s.variant->native == nullptr, s.id);
     BOOST_CHECK_THROW(select(registry(), {"pitch_native"}), Error);
 }

@@ -9,7 +9,7 @@
 
 BOOST_AUTO_TEST_SUITE(only_drivers)
 
-BOOST_AUTO_TEST_CASE(any_loader_finds_the_simulator_alone_by_a_folder_with_a_file_that_names_it) {
+BOOST_AUTO_TEST_CASE(every_opencl_loader_finds_only_the_simulator) {
     const char* const set = std::getenv("OCL_ICD_VENDORS");
     const std::string before = set ? set : "";
     setenv("OCL_ICD_FILENAMES", "/another/libOpenCL.so", 1);  // Khronos' loader would take it too

@@ -22,7 +22,7 @@ std::string unwrapped(const std::string& page) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(each_option_of_each_command_stands_in_one_group) {
+BOOST_AUTO_TEST_CASE(each_option_of_each_command_is_in_one_group) {
     std::map<std::string, int> groups;
     for (const auto& group : option_groups())
         for (const auto* names : {&group.often, &group.others})
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(each_option_of_each_command_stands_in_one_group) {
             BOOST_TEST(groups.count(option.long_name()) == 1u, command.manual.name << " --" << option.long_name());
 }
 
-BOOST_AUTO_TEST_CASE(each_option_is_on_the_page_of_its_command_with_its_text_and_its_default) {
+BOOST_AUTO_TEST_CASE(each_option_is_in_the_help_with_its_text_and_default) {
     for (const auto& command : commands()) {
         const auto page = unwrapped(help_of(command, Detail::all));
         for (const auto& option : command.options) {
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(each_option_is_on_the_page_of_its_command_with_its_text_and
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_option_of_each_command_is_read_into_its_own_place) {
+BOOST_AUTO_TEST_CASE(each_option_of_each_command_is_parsed_into_its_own_place) {
     for (const auto& command : commands())
         for (std::size_t i = 0; i < command.options.size(); ++i) {
             const auto& option = command.options[i];
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_first_sentence_ends_where_another_begins) {
     BOOST_TEST(first_sentence("Alone") == "Alone");
 }
 
-BOOST_AUTO_TEST_CASE(a_screen_has_the_options_used_most_and_their_first_sentences) {
+BOOST_AUTO_TEST_CASE(short_help_has_the_common_options_with_one_sentence) {
     std::vector<Row> rows{row("kernel,k", "Kernels."), row("device,d", "Devices. Repeats.")};
     for (const auto* name : {"seed", "label", "force", "append", "width", "live"}) rows.push_back(row(name, "More."));
     const auto screen = options_text(rows, Detail::screen);

@@ -70,7 +70,7 @@ bool soon(const Condition& condition) {
 
 BOOST_AUTO_TEST_SUITE(own_things_test)
 
-BOOST_AUTO_TEST_CASE(the_folder_of_a_dead_process_is_removed_by_the_next_and_that_of_a_living_one_stays) {
+BOOST_AUTO_TEST_CASE(folder_of_a_dead_process_is_removed_by_the_next) {
     remove_own_folder();
     Other other([](int to) { say(to, own_folder().string()); });
     const fs::path its = other.said();
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(the_folder_of_a_dead_process_is_removed_by_the_next_and_tha
     BOOST_TEST(!fs::exists(its));
 }
 
-BOOST_AUTO_TEST_CASE(the_folder_of_a_process_lives_as_long_as_a_child_of_its) {
+BOOST_AUTO_TEST_CASE(folder_of_a_process_exists_as_long_as_its_child) {
     remove_own_folder();
     Other parent([](int to) {
         own_folder();
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(the_folder_of_a_process_lives_as_long_as_a_child_of_its) {
     }));
 }
 
-BOOST_AUTO_TEST_CASE(a_folder_of_such_a_name_without_a_lock_is_somebody_elses) {
+BOOST_AUTO_TEST_CASE(folder_without_a_lock_is_left_alone) {
     remove_own_folder();
     const auto theirs = fs::temp_directory_path() / ("cllab-run-" + std::to_string(getpid()));
     fs::create_directories(theirs);
@@ -136,14 +136,14 @@ BOOST_AUTO_TEST_CASE(a_tool_ends_with_the_process_that_runs_it) {
     }));
 }
 
-BOOST_AUTO_TEST_CASE(a_tool_that_prints_without_end_is_stopped_and_what_it_printed_is_not_taken_for_whole) {
+BOOST_AUTO_TEST_CASE(tool_with_endless_output_is_stopped_and_fails) {
     const auto result = inspect::run_tool(*inspect::find_tool({"cat"}), {"/dev/zero"}, std::chrono::minutes(5));
     BOOST_TEST(!result.ok());
     BOOST_TEST(!result.timed_out);
     BOOST_TEST(result.failure() == "printed more than 64 MiB");
 }
 
-BOOST_AUTO_TEST_CASE(the_tools_of_a_child_do_not_hold_the_socket_to_its_parent) {
+BOOST_AUTO_TEST_CASE(tools_of_a_child_do_not_inherit_the_socket_to_its_parent) {
     app::Worker worker([](app::Link& parent, app::Position&) {
         parent.send_line(std::to_string(fcntl(parent.descriptor(), F_GETFD) & FD_CLOEXEC));
     });
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_tools_of_a_child_do_not_hold_the_socket_to_its_parent) 
     BOOST_TEST(line == std::to_string(FD_CLOEXEC));
 }
 
-BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the_next) {
+BOOST_AUTO_TEST_CASE(line_lost_to_a_full_disk_leaves_no_gap) {
     const inspect::TempFolder temp;
     const auto path = temp.path() / "r.jsonl";
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the
     BOOST_TEST(cllab::read_file(path).value_or("") == "first\nsecond\n");
 }
 
-BOOST_AUTO_TEST_CASE(every_cell_that_waits_is_delivered_when_the_end_of_one_fails_and_the_first_failure_is_thrown) {
+BOOST_AUTO_TEST_CASE(all_waiting_cells_finish_and_the_first_failure_is_thrown) {
     run::FinishQueue endings(true, 1e9);
     std::vector<std::size_t> ended;
     for (std::size_t i = 0; i < 4; ++i)
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(every_cell_that_waits_is_delivered_when_the_end_of_one_fail
     BOOST_TEST((ended == std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_end_is_not_read) {
+BOOST_AUTO_TEST_CASE(endless_files_are_not_read) {
     const inspect::TempFolder temp;
     const auto pipe = temp.path() / "pipe";
     BOOST_TEST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

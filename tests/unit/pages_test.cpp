@@ -29,7 +29,7 @@ std::vector<std::uint32_t> walk(const model::Setup& setup, std::uint32_t lanes, 
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(each_stream_sums_the_lines_it_comes_to_on_a_gpu_and_on_a_cpu) {
+BOOST_AUTO_TEST_CASE(each_stream_sums_the_lines_it_visits_on_gpu_and_cpu) {
     for (const bool is_cpu : {false, true}) {
         for (const char* count : {"4", "32", "1024"}) {
             const auto setup = set_up("pages_apart", is_cpu ? probe_cpu() : probe_gpu(), {{"count", count}});
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(each_stream_sums_the_lines_it_comes_to_on_a_gpu_and_on_a_cp
     }
 }
 
-BOOST_AUTO_TEST_CASE(lines_apart_need_the_pages_and_lines_together_only_themselves) {
+BOOST_AUTO_TEST_CASE(lines_apart_need_whole_pages_and_lines_together_do_not) {
     const auto bytes = [](const model::Setup& setup) { return std::get<model::Scratch>(setup.args[1]).size_bytes; };
     BOOST_TEST(bytes(set_up("pages_apart", probe_gpu(), {{"count", "64"}})) == 64u * (2 << 20));
     BOOST_TEST(bytes(set_up("pages_together", probe_gpu(), {{"count", "64"}})) == 64u * 128);
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(lines_apart_need_the_pages_and_lines_together_only_themselv
     BOOST_CHECK_THROW(set_up("pages_apart", probe_gpu(), {{"page", "64"}}), Unsupported);      // less than a line
 }
 
-BOOST_AUTO_TEST_CASE(the_reach_is_the_last_footprint_at_which_lines_apart_cost_no_more) {
+BOOST_AUTO_TEST_CASE(tlb_reach_is_the_last_footprint_without_extra_cost) {
     const Axes fixed{{"page", "4096"}, {"pages", "small"}};
     std::vector<std::pair<double, double>> apart, together;
     for (double count = 16; count <= 4096; count *= 2) {

@@ -28,7 +28,7 @@ void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 BOOST_AUTO_TEST_SUITE(phases)
 
-BOOST_AUTO_TEST_CASE(the_clock_of_an_outer_phase_stands_while_an_inner_one_lasts) {
+BOOST_AUTO_TEST_CASE(clock_of_an_outer_phase_stops_during_an_inner_one) {
     Phases account;
     const auto start = std::chrono::steady_clock::now();
     {
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(the_clock_of_an_outer_phase_stands_while_an_inner_one_lasts
     BOOST_TEST(total(account) <= wall - 0.005);
 }
 
-BOOST_AUTO_TEST_CASE(a_phase_may_include_its_inner_ones) {
+BOOST_AUTO_TEST_CASE(phase_may_include_its_inner_phases) {
     Phases account;
     {
         const ChargedTo charged(account);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_phase_may_include_its_inner_ones) {
     BOOST_TEST(account[Phase::yardstick] >= 0.005);
 }
 
-BOOST_AUTO_TEST_CASE(time_goes_to_the_innermost_account_and_that_of_other_threads_nowhere) {
+BOOST_AUTO_TEST_CASE(time_is_charged_to_the_innermost_account_of_its_thread) {
     Phases cell, others;
     {
         const ChargedTo to_others(others);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(time_goes_to_the_innermost_account_and_that_of_other_thread
     BOOST_TEST(others[Phase::sampling] >= 0.010);
 }
 
-BOOST_AUTO_TEST_CASE(every_phase_has_a_name_of_its_own) {
+BOOST_AUTO_TEST_CASE(every_phase_has_its_own_name) {
     std::set<std::string> names;
     for (const auto phase : all_phases) names.insert(name(phase));
     BOOST_TEST(names.size() == all_phases.size());
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(parallel)
 
-BOOST_AUTO_TEST_CASE(pieces_cover_everything_once_and_begin_at_multiples) {
+BOOST_AUTO_TEST_CASE(pieces_cover_everything_once_and_start_at_multiples) {
     for (const std::size_t count : {0, 1, 7, 8, 9, 64, 1001}) {
         std::vector<std::atomic<int>> seen(count);
         std::atomic<bool> aligned{true};
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(pieces_cover_everything_once_and_begin_at_multiples) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_a_piece_throws_is_thrown) {
+BOOST_AUTO_TEST_CASE(exception_in_a_piece_is_rethrown) {
     BOOST_CHECK_THROW(in_parallel(100, 1,
                                   [](std::size_t begin, std::size_t end) {
                                       if (begin <= 99 && 99 < end) throw std::runtime_error("the last");
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(what_a_piece_throws_is_thrown) {
                       std::runtime_error);
 }
 
-BOOST_AUTO_TEST_CASE(each_index_is_worked_on_once) {
+BOOST_AUTO_TEST_CASE(each_index_is_processed_once) {
     for (const std::size_t count : {0, 1, 2, 1001}) {
         std::vector<std::atomic<int>> seen(count);
         each_in_parallel(count, [&](std::size_t i) { ++seen[i]; });
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(each_index_is_worked_on_once) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_an_index_throws_is_thrown_and_ends_the_others) {
+BOOST_AUTO_TEST_CASE(exception_at_an_index_is_rethrown_and_stops_the_others) {
     std::atomic<int> begun{0};
     BOOST_CHECK_THROW(each_in_parallel(1'000'000,
                                        [&](std::size_t) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(what_an_index_throws_is_thrown_and_ends_the_others) {
     BOOST_TEST(begun < 1000);
 }
 
-BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_data_however_many_pieces_make_it) {
+BOOST_AUTO_TEST_CASE(data_of_a_seed_does_not_depend_on_the_pieces) {
     const std::size_t size = 3 * 8 * parallel_piece + 5;  // more than one piece, and no whole words
     std::vector<std::byte> made(size), pieces(size);
     fill_random(made, 11);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_data_however_many_pieces_make_it) {
     BOOST_TEST(same);
 }
 
-BOOST_AUTO_TEST_CASE(bytes_are_copied_whole_by_however_many_pieces) {
+BOOST_AUTO_TEST_CASE(bytes_are_copied_completely_in_any_number_of_pieces) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3} * 64 * parallel_piece + 5}) {
         model::Bytes from(size), to(size);
         fill_random(from, 13);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(bytes_are_copied_whole_by_however_many_pieces) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_again) {
+BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_even_in_reused_memory) {
     const auto zeros = [](const Bytes& bytes, std::size_t from) {
         return std::count(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), std::byte{});
     };
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_ag
     BOOST_CHECK_THROW(Bytes(std::size_t{1} << 60), std::bad_alloc);
 }
 
-BOOST_AUTO_TEST_CASE(bytes_are_made_of_any_values_and_copies_are_equal_and_apart) {
+BOOST_AUTO_TEST_CASE(bytes_convert_from_any_values_and_copies_are_independent) {
     const std::vector<std::uint8_t> numbers{1, 2, 3};
     std::vector<std::byte> values;
     for (const auto n : numbers) values.push_back(std::byte{n});
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(bytes_are_made_of_any_values_and_copies_are_equal_and_apart
     BOOST_TEST(large.empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_it_is_in) {
+BOOST_AUTO_TEST_CASE(first_difference_is_found_in_any_piece) {
     const std::size_t count = 4 * parallel_piece;
     std::vector<std::uint32_t> words(count);
     for (std::size_t i = 0; i < count; ++i) words[i] = static_cast<std::uint32_t>(i);

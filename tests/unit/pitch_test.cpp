@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(every_arithmetic_finds_the_defect_and_its_four_echoes) {
     require_five(float_weights(20.2, Weights::linear), {10, 38, 96, 39, 9}, 1);
 }
 
-BOOST_AUTO_TEST_CASE(weights_of_the_articles_pitch_are_the_known_ones) {
+BOOST_AUTO_TEST_CASE(weights_of_the_published_pitch_are_the_known_ones) {
     const auto published = fixed_weights(20.2, Weights::published), linear = fixed_weights(20.2, Weights::linear);
     BOOST_TEST(published.floor == 25);
     BOOST_TEST(published.ceiling == 102);
@@ -130,14 +130,14 @@ BOOST_AUTO_TEST_CASE(weights_sum_to_the_scale_at_every_fraction) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_whole_pitch_takes_all_weight_from_the_sample_at_it) {
+BOOST_AUTO_TEST_CASE(integer_pitch_takes_all_weight_from_one_sample) {
     const auto fixed = fixed_weights(20, Weights::linear);
     BOOST_TEST(fixed.floor == 128);
     BOOST_TEST(fixed.ceiling == 0);
     BOOST_TEST(float_weights(20, Weights::linear).floor == 1.0f);
 }
 
-BOOST_AUTO_TEST_CASE(sixteen_bits_are_enough_at_every_extreme) {
+BOOST_AUTO_TEST_CASE(sixteen_bits_suffice_at_every_extreme) {
     // Every combination of 0 and 255 in the five samples, and every fraction that changes a weight.
     for (const auto kind : {Weights::linear, Weights::published}) {
         for (int step = 0; step < 256; ++step) {
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(sixteen_bits_are_enough_at_every_extreme) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(fixed_and_float_of_the_same_weights_agree_but_for_rare_ones) {
+BOOST_AUTO_TEST_CASE(fixed_and_float_results_of_equal_weights_rarely_differ) {
     const auto g = resolve(4096, 4, 20.2, {});
     Pixels src(g.bytes());
     fill_random(std::as_writable_bytes(std::span(src)), 3);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(fixed_and_float_of_the_same_weights_agree_but_for_rare_ones
     BOOST_TEST(static_cast<double>(equal) > 0.99 * static_cast<double>(fixed.size()));
 }
 
-BOOST_AUTO_TEST_CASE(a_reference_made_by_several_threads_equals_one_made_row_by_row) {
+BOOST_AUTO_TEST_CASE(threaded_reference_equals_one_made_row_by_row) {
     const auto g = resolve(4096, 2100, 20.2, {});
     Pixels src(g.bytes());
     fill_random(std::as_writable_bytes(std::span(src)), 5);
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_reference_made_by_several_threads_equals_one_made_row_by_
     }
 }
 
-BOOST_AUTO_TEST_CASE(automatic_edges_are_the_farthest_with_both_neighbours_in_the_image) {
+BOOST_AUTO_TEST_CASE(automatic_edges_are_the_widest_with_both_neighbours) {
     const auto g = resolve(256, 100, 20.2, {});
     BOOST_TEST(g.left == 21);
     BOOST_TEST(g.right == 234);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(automatic_edges_are_the_farthest_with_both_neighbours_in_th
     BOOST_TEST(g.bottom == 99);
 }
 
-BOOST_AUTO_TEST_CASE(a_region_that_cannot_be_is_refused_in_one_sentence_with_what_could_be) {
+BOOST_AUTO_TEST_CASE(impossible_region_is_refused_with_the_possible_values) {
     BOOST_TEST(refusal(256, 100, 20.2, {20, -1, -1, -1}) ==
                "left is 20; with pitch 20.2 in an image of 256x100 it can be 21 to 234");
     BOOST_TEST(refusal(256, 100, 20.2, {-1, -1, 235, -1}) ==
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_region_that_cannot_be_is_refused_in_one_sentence_with_wha
                "bottom is 49; with pitch 20.2 in an image of 256x100 it can be 50 to 99");
 }
 
-BOOST_AUTO_TEST_CASE(an_image_too_narrow_for_the_pitch_is_refused_and_one_column_more_is_accepted) {
+BOOST_AUTO_TEST_CASE(image_must_be_wide_enough_for_the_pitch) {
     BOOST_TEST(refusal(42, 1, 20.2, {}) ==
                "an image 42 pixels wide is too narrow for pitch 20.2, which takes at least 43");
     BOOST_TEST(refusal(43, 1, 20.2, {}) == "accepted");
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_pitch_below_one_is_refused) {
     BOOST_TEST(refusal(100, 1, std::nan(""), {}).find("must be at least 1") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_check_accepts_a_right_answer_and_names_the_first_wrong_pixel) {
+BOOST_AUTO_TEST_CASE(check_accepts_right_results_and_reports_the_first_bad_pixel) {
     const auto g = resolve(64, 5, 3.5, {6, 1, 50, 3});
     const Pixels expected(g.pixels(), 9);
     Run run(g, expected);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(the_check_accepts_a_right_answer_and_names_the_first_wrong_
     BOOST_TEST(check(run.buffers, g, expected).value_or("nothing") == "dst(x 17, y 2) is 8, expected 9");
 }
 
-BOOST_AUTO_TEST_CASE(the_check_names_a_pixel_that_nobody_wrote) {
+BOOST_AUTO_TEST_CASE(check_reports_an_unwritten_pixel) {
     const auto g = resolve(64, 5, 3.5, {6, 1, 50, 3});
     const Pixels expected(g.pixels(), 9);
     Run run(g, expected);
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(the_check_names_a_pixel_that_nobody_wrote) {
     BOOST_TEST(check(run.buffers, g, expected).value_or("nothing") == "dst(x 50, y 3) was left unwritten, expected 9");
 }
 
-BOOST_AUTO_TEST_CASE(the_check_names_a_write_outside_on_each_side_of_the_region) {
+BOOST_AUTO_TEST_CASE(check_reports_writes_on_each_side_of_the_region) {
     const auto g = resolve(64, 5, 3.5, {6, 1, 50, 3});
     const Pixels expected(g.pixels(), 9);
     for (const auto& [x, y] : {std::pair{5, 1}, {51, 3}, {6, 0}, {50, 4}, {0, 0}, {63, 4}}) {
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(the_check_names_a_write_outside_on_each_side_of_the_region)
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_image) {
+BOOST_AUTO_TEST_CASE(every_variant_has_its_own_check_and_shares_the_image) {
     const Experiment* family = nullptr;
     for (const auto& e : registry())
         if (e.family == "pitch") family = &e;
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_file_decides_the_size_and_the_picture_is_black_outside_the_region) {
+BOOST_AUTO_TEST_CASE(file_sets_the_size_and_outside_the_region_is_black) {
     Device device;
     device.type = DeviceType::cpu;
     std::map<std::string, Loaded> files{{"src", {"panel.png", 12, 2, std::make_shared<const Bytes>(24, std::byte{3})}}};

@@ -160,7 +160,7 @@ std::string refusal(const std::vector<std::string>& patterns, const Settings& se
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_resolved_point_given_back_resolves_to_itself_with_no_auto_left) {
+BOOST_AUTO_TEST_CASE(resolved_point_resolves_to_itself_without_auto) {
     every_case([](const Case& c) {
         // Every tuned value too: tune names its winner by them.
         auto axes = axes_of(c.experiment, c.variant);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_resolved_point_given_back_resolves_to_itself_with_no_auto
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_records_point_given_back_makes_the_same_cell) {
+BOOST_AUTO_TEST_CASE(point_of_a_record_makes_the_same_cell) {
     std::size_t cells = 0;
     every_case([&](const Case& c) {
         const auto sizes = small_sizes(c.experiment, c.variant);
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_records_point_given_back_makes_the_same_cell) {
     BOOST_TEST(cells > 500u);
 }
 
-BOOST_AUTO_TEST_CASE(a_device_that_can_do_next_to_nothing_is_unsupported_and_no_mistake_of_the_user) {
+BOOST_AUTO_TEST_CASE(minimal_device_is_unsupported_and_never_a_usage_error) {
     for (const auto& device : devices()) {
         auto poor = device;
         poor.max_group = poor.max_group_promised = 1;
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_can_do_next_to_nothing_is_unsupported_and_no_
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_variants_of_an_axis_are_the_familys_own) {
+BOOST_AUTO_TEST_CASE(variants_of_an_axis_belong_to_its_family) {
     for (const auto& experiment : registry())
         for (const auto& axis : experiment.axes)
             for (const auto& variant : axis.only)
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(the_variants_of_an_axis_are_the_familys_own) {
                            experiment.family << " " << axis.name << " " << variant);
 }
 
-BOOST_AUTO_TEST_CASE(auto_as_another_axis_follows_it) {
+BOOST_AUTO_TEST_CASE(auto_follows_the_axis_it_names) {
     const auto matrix = [](const Settings& settings) {
         const auto cell = test::first_cell("gemm_naive", settings);
         const Case c{*cell.experiment, *cell.variant, devices().front()};
@@ -266,13 +266,13 @@ BOOST_AUTO_TEST_CASE(auto_as_another_axis_follows_it) {
     BOOST_TEST(matrix({}) == "m=512 n=512 k=512 pad=0");
 }
 
-BOOST_AUTO_TEST_CASE(work_groups_per_unit_are_recorded_as_they_are_asked_for) {
+BOOST_AUTO_TEST_CASE(work_groups_per_unit_are_recorded_as_requested) {
     const auto cell = test::first_cell("reduce_wide", {{"size", "1Mi"}, {"groups", "8"}});
     const Case c{*cell.experiment, *cell.variant, devices().front()};
     BOOST_TEST(set_up(c.experiment, c.request(cell.point)).point.text("groups") == "8");
 }
 
-BOOST_AUTO_TEST_CASE(a_shape_of_any_dimensions_that_auto_became_is_recorded) {
+BOOST_AUTO_TEST_CASE(automatic_shape_is_recorded_in_any_dimensions) {
     for (const auto& [shape, recorded] :
          {std::pair(Extent(), "auto"), std::pair(Extent(64), "64"), std::pair(Extent(16, 4), "16x4")}) {
         Point point;
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_shape_of_any_dimensions_that_auto_became_is_recorded) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(no_build_options_are_no_options_and_others_stand_behind_the_variants) {
+BOOST_AUTO_TEST_CASE(option_none_adds_nothing_and_others_follow_the_variant) {
     const auto defines = [](const std::string& options) {
         return test::set_up_cell("muladd_mad", {{"options", options}}, devices().front()).defines;
     };
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(no_build_options_are_no_options_and_others_stand_behind_the
     BOOST_TEST(some.back() == "-cl-mad-enable");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_cpu_does_not_look_at_is_refused_and_not_overwritten) {
+BOOST_AUTO_TEST_CASE(values_that_a_cpu_ignores_are_refused) {
     const auto cell = test::first_cell("saxpy_w128", {{"size", "1Ki"}, {"per_item", "4"}});
     const Case c{*cell.experiment, *cell.variant, devices().front()};
     BOOST_CHECK_EXCEPTION(set_up(c.experiment, c.request(cell.point)), Unsupported, [](const Unsupported& e) {
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(what_a_cpu_does_not_look_at_is_refused_and_not_overwritten)
     BOOST_TEST(set_up(c.experiment, c.request(wide.point)).local.count() == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(a_group_above_the_usual_limit_is_possible_where_kernels_promise_theirs) {
+BOOST_AUTO_TEST_CASE(group_may_exceed_the_default_limit_if_the_kernel_requires_it) {
     for (const char* id : {"himeno_schedule", "himeno_wide", "saxpy_w128", "reduce_onepass", "pad_flat"}) {
         const auto cell = test::first_cell(id, {{"local", "512"}});
         const Case c{*cell.experiment, *cell.variant, devices()[2]};
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_group_above_the_usual_limit_is_possible_where_kernels_pro
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
+BOOST_AUTO_TEST_CASE(axis_missing_from_all_selected_variants_is_refused) {
     BOOST_TEST(refusal({"pitch_loop"}, {{"local", "64"}}) ==
                "'pitch_loop' has no axis 'local'; its axes are width, height, left, top, right, bottom, pitch, items, "
                "layout, element, weights, transfers");
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
     BOOST_TEST(refusal({"latency"}, {{"line", "4096"}}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_variant_runs_once_where_only_axes_it_does_not_have_vary) {
+BOOST_AUTO_TEST_CASE(variant_runs_once_if_only_foreign_axes_vary) {
     std::string plan;
     for (const auto& group : make_plan(select(registry(), {"pad"}), {{"k", "1,4"}})) {
         for (const auto& cell : group)

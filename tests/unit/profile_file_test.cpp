@@ -75,7 +75,7 @@ std::string refusal_after(F change) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_profile_keeps_how_many_of_its_cells_lacked_cores) {
+BOOST_AUTO_TEST_CASE(profile_keeps_the_share_of_cells_that_lacked_cores) {
     portrait::Profile p{.device = device()};
     BOOST_TEST(app::disturbed_part(p) == 0);
     p.records.assign(4, test::cell("fma", "peak", 1e-3, test::pocl()));
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_profile_keeps_how_many_of_its_cells_lacked_cores) {
     BOOST_TEST(app::disturbed_part(p) == 0.25);
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_with_more_figures_of_the_same_driver_is_better_and_no_other) {
+BOOST_AUTO_TEST_CASE(profile_with_more_figures_of_the_same_driver_is_better) {
     const auto path = std::filesystem::temp_directory_path() / ("cllab-profile-" + std::to_string(getpid()) + ".json");
     auto fewer = written();
     fewer["figures"].erase(0);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_profile_with_more_figures_of_the_same_driver_is_better_an
     BOOST_TEST(app::more_figures(path, written().dump()) == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
+BOOST_AUTO_TEST_CASE(limits_are_those_written_in_the_profile) {
     const auto limits = app::limits_from(written().dump(), device());
     BOOST_TEST(limits.utc == "2026-01-01T00:00:00Z");
     BOOST_TEST(limits.float_peak == 60e12);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
     BOOST_TEST(limits.last_level_bytes == 32u << 20);
 }
 
-BOOST_AUTO_TEST_CASE(figures_are_joined_by_identifier_whatever_their_names_are) {
+BOOST_AUTO_TEST_CASE(figures_are_joined_by_identifier_not_by_name) {
     auto reworded = written();
     for (auto& figure : reworded["figures"]) figure["name"] = "reworded";
     const auto before = app::limits_from(written().dump(), device()),
@@ -121,15 +121,15 @@ BOOST_AUTO_TEST_CASE(figures_are_joined_by_identifier_whatever_their_names_are) 
     BOOST_TEST(after.last_level_bytes == before.last_level_bytes);
 }
 
-BOOST_AUTO_TEST_CASE(memory_alone_is_no_limit_of_a_bandwidth_for_caches_may_be_faster) {
+BOOST_AUTO_TEST_CASE(memory_bandwidth_alone_limits_no_bandwidth) {
     BOOST_TEST(app::limits_from(without(written(), "level 1 read bandwidth").dump(), device()).bandwidth == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_chase_that_did_not_come_to_memory_has_not_found_the_last_level) {
+BOOST_AUTO_TEST_CASE(chase_that_misses_memory_leaves_the_last_level_unknown) {
     BOOST_TEST(app::limits_from(without(written(), "memory latency").dump(), device()).last_level_bytes == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_the_last_level_unknown) {
+BOOST_AUTO_TEST_CASE(level_withheld_after_the_last_leaves_the_last_level_unknown) {
     auto profile = written();
     profile["absent"].push_back({{"id", "latency.l3.size"}, {"name", "L3 capacity"}, {"reason", "withheld"}});
     BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 0u);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_
     BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 32u << 20);
 }
 
-BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_where_memory_was_seen) {
+BOOST_AUTO_TEST_CASE(region_at_cache_bandwidth_is_in_the_last_level) {
     auto profile = written();
     profile["figures"].push_back({{"id", "bandwidth.l2.size"},
                                   {"name", "level 2 capacity"},
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_wh
     BOOST_TEST(app::limits_from(without(profile, "memory latency").dump(), device()).last_level_bytes == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_figure_that_was_not_finite_is_no_limit) {
+BOOST_AUTO_TEST_CASE(non_finite_figure_is_no_limit) {
     auto profile = written();
     for (auto& figure : profile["figures"]) {
         if (figure["name"] == "float peak") figure["value"] = nullptr;
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_figure_that_was_not_finite_is_no_limit) {
     BOOST_TEST(app::limits_from(profile.dump(), device()).float_peak == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_points_of_chases_in_random_order_are_read_and_of_two_kinds_of_pages_the_slower) {
+BOOST_AUTO_TEST_CASE(slower_page_size_of_random_chases_is_used) {
     auto profile = written();
     const auto curve = [](const char* id, const char* order, const json& samples) {
         return json{{"id", id}, {"fixed", {{"order", order}}}, {"samples", samples}};
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(the_points_of_chases_in_random_order_are_read_and_of_two_ki
     BOOST_TEST(app::limits_from(written().dump(), device()).scattered.empty());
 }
 
-BOOST_AUTO_TEST_CASE(another_device_driver_or_platform_is_refused_with_both_names) {
+BOOST_AUTO_TEST_CASE(other_device_driver_or_platform_is_refused_with_both_names) {
     for (const auto member : {&model::Device::name, &model::Device::driver, &model::Device::platform}) {
         auto here = device();
         here.*member = "elsewhere";
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(another_device_driver_or_platform_is_refused_with_both_name
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
+BOOST_AUTO_TEST_CASE(damaged_file_reports_the_place) {
     BOOST_TEST(refusal(std::string(100'000, '[')) == "is damaged: it is nested more than 64 deep");
     BOOST_TEST(refusal(std::string((16 << 20) + 1, ' ')) == "is larger than 16 MiB");
     BOOST_TEST(refusal_after([](json& j) { j["device"]["driver"] = std::string(5000, 'x'); }).size() < 400u);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_of_another_machine_says_how_many_units_and_which_caches_its_device_has) {
+BOOST_AUTO_TEST_CASE(foreign_profile_knows_its_units_and_caches) {
     auto profile = written();
     profile["device"]["compute_units"] = 132;
     profile["device"]["caches"] = {32768, 1048576};
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_profile_of_another_machine_says_how_many_units_and_which_
     BOOST_TEST(cpu.caches == (std::vector<std::uint64_t>{32768, 1048576}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_of_another_machine_says_how_many_units_there_are_or_is_refused) {
+BOOST_AUTO_TEST_CASE(foreign_profile_without_units_is_refused) {
     auto profile = written();
     profile["device"].erase("compute_units");
     BOOST_CHECK_EXCEPTION(app::limits_from(profile.dump()), Error, [](const Error& e) {
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_profile_of_another_machine_says_how_many_units_there_are_
     BOOST_TEST(app::limits_from(profile.dump()).units == 8u);
 }
 
-BOOST_AUTO_TEST_CASE(where_there_is_no_file_nothing_is_known) {
+BOOST_AUTO_TEST_CASE(missing_profile_file_gives_no_limits) {
     BOOST_TEST(app::read_profiles("no-such-folder", {device()}).empty());
 }
 

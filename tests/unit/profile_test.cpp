@@ -49,7 +49,7 @@ const portrait::PageLine* line(const std::vector<portrait::PageLine>& page, cons
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_clock_is_known) {
+BOOST_AUTO_TEST_CASE(known_clock_adds_cycles_and_peak_per_unit) {
     const auto page = portrait::page_of(example());
     BOOST_REQUIRE(line(page, "float latency"));
     BOOST_TEST(line(page, "float latency")->per_cycle == 4, boost::test_tools::tolerance(1e-9));
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_cloc
     BOOST_TEST(line(portrait::page_of(no_clock), "float latency")->per_cycle == 0);
 }
 
-BOOST_AUTO_TEST_CASE(other_wording_changes_no_join) {
+BOOST_AUTO_TEST_CASE(wording_does_not_affect_joins) {
     auto reworded = example();
     for (auto& conclusion : reworded.conclusions)
         for (auto& f : conclusion.findings) f.name = "figure " + std::to_string(std::hash<std::string>{}(f.name));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(other_wording_changes_no_join) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_withheld_figure_is_absent_with_its_reason_and_joined_to_nothing) {
+BOOST_AUTO_TEST_CASE(withheld_figure_has_a_reason_and_joins_nothing) {
     auto p = example();
     p.conclusions[0].findings[0].withheld = "the evidence was disturbed";
     const auto page = portrait::page_of(p);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_withheld_figure_is_absent_with_its_reason_and_joined_to_n
     BOOST_TEST(line(page, "float latency")->per_cycle == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_missing_says_why) {
+BOOST_AUTO_TEST_CASE(missing_figure_has_a_reason) {
     const auto page = portrait::page_of(example());
     BOOST_TEST(line(page, "registers a work-item")->absent == "no knee here");
     auto small = example();
@@ -96,14 +96,14 @@ BOOST_AUTO_TEST_CASE(what_is_missing_says_why) {
                "registers_live is wrong_result: no knee here");
 }
 
-BOOST_AUTO_TEST_CASE(no_finding_is_lost_and_none_is_shown_twice) {
+BOOST_AUTO_TEST_CASE(every_finding_is_shown_exactly_once) {
     const auto page = portrait::page_of(example());
     BOOST_REQUIRE(line(page, "something new"));
     BOOST_TEST(line(page, "something new")->section == "More");
     BOOST_TEST(std::count_if(page.begin(), page.end(), [](const auto& l) { return l.name == "float latency"; }) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
+BOOST_AUTO_TEST_CASE(every_figure_and_part_refers_to_an_existing_kernel) {
     for (const auto& figure : portrait::figures()) {
         const auto& experiment = family(figure.family());
         BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(),
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(streams_of_a_cpu_are_larger_than_its_last_level_where_they_can_be_made_in_time) {
+BOOST_AUTO_TEST_CASE(cpu_streams_exceed_the_last_level_if_time_permits) {
     for (const std::uint64_t last : {8u << 20, 32u << 20, 260u << 20}) {
         auto device = probe_cpu();
         device.host_cache_levels = {48 << 10, 2 << 20, last};
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(streams_of_a_cpu_are_larger_than_its_last_level_where_they_
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_only) {
+BOOST_AUTO_TEST_CASE(chain_without_a_call_is_measured_only_for_latencies) {
     std::size_t latencies = 0, rates = 0;
     for (const auto& probe : portrait::probes_for(probe_gpu()))
         for (const auto& part : probe.parts)
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_
     BOOST_TEST(latencies == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(text_and_json_carry_the_same_figures) {
+BOOST_AUTO_TEST_CASE(text_and_json_have_the_same_figures) {
     std::ostringstream text;
     app::print_profile(text, example(), {});
     const auto json = app::profile_json(example());
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(text_and_json_carry_the_same_figures) {
     BOOST_TEST(text.str().find("128 FLOP/clk/unit") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty) {
+BOOST_AUTO_TEST_CASE(head_has_a_line_per_question_and_reasons_for_empty_ones) {
     std::ostringstream text;
     app::print_profile_head(text, example(), {});
     const auto page = text.str();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty)
     BOOST_TEST(page.find("--all") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(each_reason_of_absence_stands_once_with_all_that_it_is_of) {
+BOOST_AUTO_TEST_CASE(each_reason_is_printed_once_with_all_its_figures) {
     std::ostringstream text;
     app::print_profile(text, example(), {});
     auto page = text.str();

@@ -47,7 +47,7 @@ std::vector<std::uint32_t> small_module() {
 
 BOOST_AUTO_TEST_SUITE(program_text)
 
-BOOST_AUTO_TEST_CASE(a_compiled_program_comes_back_from_its_text_whatever_its_bytes) {
+BOOST_AUTO_TEST_CASE(compiled_program_survives_its_text_form) {
     std::string bytes;
     for (int i = 0; i < 1000; ++i) bytes += static_cast<char>(i * 7);
     const auto text = text_of_program(bytes);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_compiled_program_comes_back_from_its_text_whatever_its_by
     BOOST_TEST((program_of_text("kernel void k() {}") == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(every_name_that_a_dump_gives_to_a_binary_is_one_of_a_compiled_program) {
+BOOST_AUTO_TEST_CASE(every_binary_file_name_of_a_dump_names_a_program) {
     for (int kind = 1; kind <= static_cast<int>(inspect::Kind::host_elf); ++kind)  // but for the empty one
         BOOST_TEST(names_program(inspect::file_name(static_cast<inspect::Kind>(kind))));
     BOOST_TEST(!names_program("a.cl"));
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_arguments_of_a_spirv_kernel_are_read_from_the_module) {
     BOOST_TEST(structs.type.bytes == 16u);
 }
 
-BOOST_AUTO_TEST_CASE(a_module_that_ends_anywhere_or_is_damaged_anywhere_is_read_or_refused) {
+BOOST_AUTO_TEST_CASE(truncated_or_damaged_module_is_read_or_refused) {
     const auto whole = bytes_of(small_module());
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const auto module = device::read_spirv(std::string_view(whole).substr(0, size));

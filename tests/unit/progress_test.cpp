@@ -6,7 +6,7 @@ BOOST_AUTO_TEST_SUITE(progress)
 
 using cllab::app::progress_line;
 
-BOOST_AUTO_TEST_CASE(a_line_says_what_runs_how_many_are_done_and_the_time_left) {
+BOOST_AUTO_TEST_CASE(progress_line_has_kernel_counts_and_remaining_time) {
     BOOST_TEST(progress_line(0, 0, 13, "pitch_wide", "H200", "build", 5) == "[0 of 13 done] pitch_wide: build, on H200");
     BOOST_TEST(progress_line(2, 0, 13, "pitch_wide", "H200", "sample", 8) ==
                "[2 of 13 done] pitch_wide: sample, about 40 s left, on H200");

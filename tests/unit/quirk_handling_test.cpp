@@ -42,7 +42,7 @@ std::set<std::string> names_asked_for() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
+BOOST_AUTO_TEST_CASE(quirk_is_handled_in_the_stated_place) {
     const auto functions = functions_of_quirks();
     BOOST_TEST(functions.contains("extra_build_options"));
     std::set<std::string> said;

@@ -159,7 +159,7 @@ std::string pretty(const Json& j, std::size_t before = 0, std::size_t indent = 0
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_schema_of_a_cells_record_and_that_of_counts_are_the_lists_of_their_fields) {
+BOOST_AUTO_TEST_CASE(schemas_of_records_and_counts_match_their_field_lists) {
     const std::string file = "../../tools/record.schema.json";
     Json schema = Json::parse(test::golden(file));
     Json cell = object_of(model::Record{}), properties{{"schema", true}};
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_schema_of_a_cells_record_and_that_of_counts_are_the_lis
     test::matches_golden(file, pretty(schema) + "\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_schema_of_records_knows_every_limit) {
+BOOST_AUTO_TEST_CASE(record_schema_lists_every_limit) {
     using model::Limit;
     const Json schema = Json::parse(test::golden("../../tools/record.schema.json"));
     Json limits = Json::array();

@@ -20,7 +20,7 @@ float chain(float x, float c, std::int64_t steps) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_live_value_counts) {
+BOOST_AUTO_TEST_CASE(every_live_value_affects_the_result) {
     const auto setup = set_up("registers_live", probe_gpu(), {{"live", "16"}, {"items", "4"}});
     const auto start = argument<float>(setup, "start");
     const auto kernel = [&](std::size_t units) {
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(every_live_value_counts) {
     BOOST_TEST(verdict(setup, "out", kernel(1), 3) != "");
 }
 
-BOOST_AUTO_TEST_CASE(registers_on_a_cpu_are_unsupported_and_the_reason_says_what_else) {
+BOOST_AUTO_TEST_CASE(registers_on_a_cpu_are_unsupported_with_an_alternative) {
     BOOST_CHECK_EXCEPTION(set_up("registers_live", probe_cpu()), Unsupported,
                           [](const Unsupported& e) { return says(e.what(), "SIMD"); });
     BOOST_CHECK_THROW(set_up("registers_live", probe_gpu(), {{"live", "12"}}), Error);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_register_limit_is_where_the_time_jumps_and_spills_begin
     require_finding(findings, "live values at full speed with groups of 256", 240, 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(work_items_must_take_the_way_that_their_grain_says) {
+BOOST_AUTO_TEST_CASE(work_items_must_take_the_branch_of_their_grain) {
     const auto setup = set_up("divergence_width", probe_gpu(), {{"grain", "8"}, {"items", "32"}, {"fill", "one"}});
     const auto start = argument<float>(setup, "start");
     std::vector<float> out, other;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(work_items_must_take_the_way_that_their_grain_says) {
     BOOST_TEST(verdict(setup, "out", other, 2).find("out[8] is ") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_swap_is_a_swap) {
+BOOST_AUTO_TEST_CASE(swap_exchanges_the_values) {
     const auto kernel = [](const Setup& setup, bool swaps) {
         const auto start = argument<float>(setup, "start");
         std::vector<float> out;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_swap_is_a_swap) {
 
 // A check asks for what it expects from several threads. A reference that kept the ends of the last trip count crashed
 // on a GPU of 132 units, whose output is several pieces long. 64 ways take long enough to be made twice at once.
-BOOST_AUTO_TEST_CASE(a_large_output_is_checked_by_several_threads_for_any_order_of_trip_counts) {
+BOOST_AUTO_TEST_CASE(large_output_is_checked_in_parallel_for_any_trip_order) {
     constexpr std::size_t ways = 64;
     auto device = probe_gpu();
     device.compute_units = 256;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_large_output_is_checked_by_several_threads_for_any_order_
     }
 }
 
-BOOST_AUTO_TEST_CASE(straight_and_looped_have_the_same_answer) {
+BOOST_AUTO_TEST_CASE(straight_and_looped_give_the_same_result) {
     for (const std::string variant : {"straight", "looped"}) {
         const auto setup = set_up("divergence_" + variant, probe_cpu(), {{"items", "16"}});
         const auto start = argument<float>(setup, "start");
@@ -132,13 +132,13 @@ BOOST_AUTO_TEST_CASE(straight_and_looped_have_the_same_answer) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_cpu_has_no_simt_width_and_says_what_it_has) {
+BOOST_AUTO_TEST_CASE(cpu_has_no_simt_width_and_names_the_alternative) {
     for (const std::string id : {"divergence_width", "divergence_paths"})
         BOOST_CHECK_EXCEPTION(set_up(id, probe_cpu()), Unsupported,
                               [](const Unsupported& e) { return says(e.what(), "divergence_straight"); });
 }
 
-BOOST_AUTO_TEST_CASE(the_width_is_the_first_grain_that_costs_nothing) {
+BOOST_AUTO_TEST_CASE(width_is_the_first_grain_without_cost) {
     std::vector<std::pair<double, double>> points;
     for (double grain = 1; grain <= 512; grain *= 2) points.emplace_back(grain, grain < 32 ? 2e-9 : 1e-9);
     auto findings = concluded("divergence", {curve_of("width", points, {{"fill", "full"}})}, probe_gpu());

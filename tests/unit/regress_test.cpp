@@ -92,7 +92,7 @@ const test::FakeRunner::Answer fine = [](Record&, const model::Cell&, std::size_
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_cell_that_is_wrong_in_one_arrangement_is_newly_wrong) {
+BOOST_AUTO_TEST_CASE(cell_wrong_in_one_replicate_is_newly_wrong) {
     Baseline base;
     const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t index) {
         if (base.processes >= 6 && index == 0 && !cell.stored) make_wrong(record);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_is_wrong_in_one_arrangement_is_newly_wrong) {
     BOOST_TEST(cell.reason.find("out[1] is 2") != std::string::npos, cell.reason);
 }
 
-BOOST_AUTO_TEST_CASE(a_cell_that_crashes_in_one_arrangement_is_newly_failing) {
+BOOST_AUTO_TEST_CASE(cell_that_crashes_in_one_replicate_is_newly_failing) {
     Baseline base;
     const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t index) {
         if (base.processes < 6 || index != 2 || cell.stored) return;
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_crashes_in_one_arrangement_is_newly_failing) {
     BOOST_TEST((cell.change == CellChange::newly_failing), model::name(cell.change));
 }
 
-BOOST_AUTO_TEST_CASE(a_baseline_that_is_no_longer_right_compares_nothing) {
+BOOST_AUTO_TEST_CASE(baseline_that_is_now_wrong_is_incomparable) {
     Baseline base;
     const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t) {
         if (base.processes >= 5 && cell.stored) make_wrong(record);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_baseline_that_is_no_longer_right_compares_nothing) {
     BOOST_TEST((cell.change == CellChange::incomparable), model::name(cell.change));
 }
 
-BOOST_AUTO_TEST_CASE(with_recorded_times_a_failure_in_any_process_is_the_cells) {
+BOOST_AUTO_TEST_CASE(recorded_times_fail_a_cell_that_fails_in_any_process) {
     Baseline base;
     base.runs = 6;
     base.invocation.recorded = true;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(with_recorded_times_a_failure_in_any_process_is_the_cells) 
     BOOST_TEST((cell.change == CellChange::newly_wrong), model::name(cell.change));
 }
 
-BOOST_AUTO_TEST_CASE(with_recorded_times_runs_whose_cores_others_had_say_nothing) {
+BOOST_AUTO_TEST_CASE(recorded_times_ignore_runs_that_lacked_cores) {
     Baseline base;
     base.runs = 6;
     base.invocation.recorded = true;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(with_recorded_times_runs_whose_cores_others_had_say_nothing
     BOOST_TEST(before.reason == "in every run of the baseline other processes had its cores");
 }
 
-BOOST_AUTO_TEST_CASE(other_results_are_a_change_of_their_own_unless_they_may_change) {
+BOOST_AUTO_TEST_CASE(different_results_are_reported_unless_allowed) {
     Baseline base;
     const auto answer = [](Record& record, const model::Cell& cell, std::size_t) {
         if (cell.stored) record.warnings = {"other-results: of the baseline's text y[1] is 0.5, of k.cl 0.4"};
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(other_results_are_a_change_of_their_own_unless_they_may_cha
     BOOST_TEST((timed.change == CellChange::same), model::name(timed.change));
 }
 
-BOOST_AUTO_TEST_CASE(equal_text_is_the_same_code_only_where_it_gets_the_same_arguments) {
+BOOST_AUTO_TEST_CASE(equal_text_is_same_code_only_with_equal_arguments) {
     Baseline base;
     const auto same_text = [&](Record& record, const model::Cell&, std::size_t) {
         record.build.source_sha256 = base.record.build.source_sha256;
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(equal_text_is_the_same_code_only_where_it_gets_the_same_arg
     BOOST_TEST(cell.reason.find("arguments, sizes, groups, data or tolerance") != std::string::npos, cell.reason);
 }
 
-BOOST_AUTO_TEST_CASE(a_text_that_is_damaged_deleted_or_not_whole_is_refused_before_anything_runs) {
+BOOST_AUTO_TEST_CASE(damaged_missing_or_partial_text_is_refused_before_running) {
     Baseline base;
     const auto refused = [&](const std::string& part) {
         try {
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_damaged_deleted_or_not_whole_is_refused_befo
     base.run(fine);
 }
 
-BOOST_AUTO_TEST_CASE(a_damaged_record_is_refused_because_nobody_knows_whose_it_was) {
+BOOST_AUTO_TEST_CASE(damaged_baseline_record_is_refused) {
     Baseline base;
     base.run(fine);
     std::ofstream(base.folder / "records.jsonl", std::ios::app) << "{\"schema\":2,\"id\":\"mul";
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_record_is_refused_because_nobody_knows_whose_it_w
                       Error);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_baseline_has_and_nobody_can_run_is_incomparable) {
+BOOST_AUTO_TEST_CASE(cell_that_can_no_longer_run_is_incomparable) {
     Baseline base;
     base.record.argv = {"cllab", "run", "no_such_family"};
     const auto cell = base.run(fine);

@@ -90,20 +90,20 @@ BOOST_AUTO_TEST_CASE(four_devices_print_as_the_golden_file) {
                         "device 3:0: the driver's process was killed by SIGSEGV before its first cell"}}));
 }
 
-BOOST_AUTO_TEST_CASE(one_device_needs_no_such_table) {
+BOOST_AUTO_TEST_CASE(one_device_has_no_table_by_device) {
     auto records = two_by_two(1, 2, 1, 2);
     records.resize(2);
     BOOST_TEST(page(records) == "");
     BOOST_TEST(page({}, {{test::h200(), "a"}, {test::pocl(), "b"}}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(agreeing_devices_are_said_to_agree) {
+BOOST_AUTO_TEST_CASE(agreeing_devices_are_reported) {
     const auto text = page(two_by_two(1, 2, 1, 3));
     BOOST_TEST(has(text, "pitch_wide wins on A and B.\n"), text);
     BOOST_TEST(!has(text, "differs"), text);
 }
 
-BOOST_AUTO_TEST_CASE(what_one_placement_of_the_buffers_can_make_is_no_winner) {
+BOOST_AUTO_TEST_CASE(difference_within_placement_effects_is_no_winner) {
     const auto text = page(two_by_two(1, 1.015, 1.1, 1));  // 1.5 % on the GPU, 10 % on the CPU
     BOOST_TEST(!has(text, "wins"), text);
     BOOST_TEST(!has(text, "fastest  "), text);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(what_one_placement_of_the_buffers_can_make_is_no_winner) {
     BOOST_TEST(has(text, "~1.10x"), text);
 }
 
-BOOST_AUTO_TEST_CASE(losers_that_change_order_are_named_under_one_winner) {
+BOOST_AUTO_TEST_CASE(losers_in_another_order_are_named_under_one_winner) {
     auto records = two_by_two(2, 3, 3, 2);
     records.push_back(pitch("best", 1, test::h200(), {{"width", "1024"}}));
     records.push_back(pitch("best", 1, test::pocl(), {{"width", "1024"}}));
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(losers_that_change_order_are_named_under_one_winner) {
     BOOST_TEST(!has(text, "differs"), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_simulators_times_are_shown_and_not_ranked) {
+BOOST_AUTO_TEST_CASE(times_of_a_simulator_are_shown_but_not_ranked) {
     auto records = two_by_two(1, 2, 2, 1);
     for (auto& r : records)
         if (r.device.type == "cpu") r.warnings = {"simulated: Oclgrind's times are of a simulation"};
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_simulators_times_are_shown_and_not_ranked) {
     BOOST_TEST(!has(text, "wins"), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_variant_that_was_not_run_was_not_beaten) {
+BOOST_AUTO_TEST_CASE(variant_that_did_not_run_is_not_beaten) {
     auto records = two_by_two(2, 3, 2, 3);
     records.push_back(pitch("best", 1, test::h200(), {{"width", "1024"}}));
     const auto text = page(records);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_variant_that_was_not_run_was_not_beaten) {
     BOOST_TEST(!has(apart, "differs"), apart);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_cell_run_again_the_latest_counts) {
+BOOST_AUTO_TEST_CASE(latest_record_of_a_repeated_cell_counts) {
     auto records = two_by_two(1, 2, 1, 2);
     for (auto& r : records) r.utc = "2026-11-21T10:00:00Z";
     auto again = pitch("wide", 7, test::pocl(), {{"width", "1024"}});
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(of_a_cell_run_again_the_latest_counts) {
     BOOST_TEST(has(text, "Not shown: 1 earlier record(s) of cells that ran again.\n"), text);
 }
 
-BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
+BOOST_AUTO_TEST_CASE(requested_axes_make_separate_rows) {
     // One width on each device: nothing beside each other, and nothing ranked across.
     const auto text = page(
         {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("wide", 2, test::pocl(), {{"width", "2048"}})});
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
     BOOST_TEST(!has(out.str(), "fastest"), out.str());
 }
 
-BOOST_AUTO_TEST_CASE(a_device_is_known_again_by_uuid_else_by_address_and_host_else_by_name_and_host) {
+BOOST_AUTO_TEST_CASE(device_is_identified_by_uuid_or_address_or_name_with_host) {
     const auto key = [](const std::string& identity, const std::string& host, const std::string& selector,
                         const char* type = "gpu") {
         Record r;
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_device_is_known_again_by_uuid_else_by_address_and_host_el
     BOOST_TEST(key("", "a", "0:0") != key("", "b", "0:0"));
 }
 
-BOOST_AUTO_TEST_CASE(hosts_are_named_only_when_there_are_several) {
+BOOST_AUTO_TEST_CASE(hosts_are_named_only_if_there_are_several) {
     auto records = two_by_two(1, 2, 1, 2);
     BOOST_TEST(!has(page(records), "node1"));
     records.back().host.name = records[2].host.name = "node2";
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(hosts_are_named_only_when_there_are_several) {
     BOOST_TEST(has(out.str(), "driver 570.86.15 on node1\n"));
 }
 
-BOOST_AUTO_TEST_CASE(joined_records_come_once) {
+BOOST_AUTO_TEST_CASE(joined_records_appear_once) {
     const auto record = two_by_two(1, 2, 1, 2).front();
     auto line = report::to_json_line(record);
     line.replace(line.rfind('}'), 1, ",\"later\":1}");
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(joined_records_come_once) {
     BOOST_TEST(joined.records().size() == 8u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
+BOOST_AUTO_TEST_CASE(invalid_record_is_reported_with_file_and_line) {
     report::Joined joined;
     BOOST_TEST(refused(joined, "\n{\"schema\":1,\n") ==
                "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is skipped");
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
     BOOST_TEST(joined.records().empty());
 }
 
-BOOST_AUTO_TEST_CASE(of_a_cell_run_again_in_another_run_nothing_is_ranked_against_the_first) {
+BOOST_AUTO_TEST_CASE(cells_of_different_runs_are_not_ranked) {
     auto records = two_by_two(1, 2, 1, 2);
     for (auto& r : records) r.utc = "2026-11-21T10:00:00Z", r.run.id = "first";
     auto again = pitch("wide", 7, test::pocl(), {{"width", "1024"}});

@@ -30,7 +30,7 @@ std::string first_line(const model::Comparison& c) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_winner_is_told_by_how_much_longer_the_other_takes) {
+BOOST_AUTO_TEST_CASE(winner_is_reported_with_the_extra_time_of_the_other) {
     BOOST_TEST(first_line(of(Verdict::slower, 1.031, 1.025, 1.038)) ==
                "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 3.1 % [2.5 %, 3.8 %] longer");
     BOOST_TEST(first_line(of(Verdict::faster, 0.5, 0.4, 0.8)) ==
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_winner_is_told_by_how_much_longer_the_other_takes) {
         "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 0.62 % [0.55 %, 0.70 %] longer");
 }
 
-BOOST_AUTO_TEST_CASE(no_winner_says_what_is_known_instead) {
+BOOST_AUTO_TEST_CASE(missing_winner_is_explained) {
     BOOST_TEST(first_line(of(Verdict::same, 1.001, 0.99, 1.008)) ==
                "pitch_loop against pitch_short8: the same within 1.2 %");
     BOOST_TEST(first_line(of(Verdict::undecided, 1.001, 0.97, 1.04)) ==
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(no_winner_says_what_is_known_instead) {
                "--max-time gives more");
 }
 
-BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdict) {
+BOOST_AUTO_TEST_CASE(method_and_control_follow_the_verdict) {
     const auto text = report::comparison_text(of(Verdict::slower, 1.031, 1.025, 1.038));
     BOOST_TEST(
         text.substr(text.find('\n') + 1) ==
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
     BOOST_TEST(report::comparison_text(apart).find("each on its own memory") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_comparison_is_one_json_line_that_says_what_it_is) {
+BOOST_AUTO_TEST_CASE(comparison_is_one_self_describing_json_line) {
     auto comparison = of(Verdict::same_code, 1.04, 1.03, 1.05);
     comparison.conditions["governor"] = "powersave";
     const auto line = report::comparison_json(comparison);

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(report_csv)
 using namespace cllab;
 using namespace test::json;
 
-BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_must_be) {
+BOOST_AUTO_TEST_CASE(csv_lines_match_the_header_and_are_quoted_if_needed) {
     auto r = full();
     r.reason = "said \"no\", twice";
     r.warnings = {"a: b", "c: d"};
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_
     BOOST_TEST(std::set(header.begin(), header.end()).size() == header.size(), "two columns have one title");
 }
 
-BOOST_AUTO_TEST_CASE(no_text_in_csv_is_a_formula_or_moves_a_cursor_and_numbers_stay_numbers) {
+BOOST_AUTO_TEST_CASE(csv_text_is_no_formula_or_control_code_and_numbers_stay) {
     auto r = full();
     for (const char* formula : {"=441+2", "+441", "-441", "@SUM(A1)", " =441+2"}) {
         r.device.name = r.reason = r.run.label = r.dump = r.id = r.code.kind = formula;

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_curve_with_two_knees_prints_as_the_golden_file) {
     test::matches_golden("curve_latency.txt", curve_text(latency(2), levels) + findings_text());
 }
 
-BOOST_AUTO_TEST_CASE(a_long_curve_is_thinned_and_keeps_its_knees_and_ends) {
+BOOST_AUTO_TEST_CASE(long_curve_is_thinned_and_keeps_knees_and_ends) {
     const auto curve = latency(1.04);
     const auto printed = curve_text(curve, {{"x", "knee", "byte", 32768, 0, 0, ""}});
     const auto lines = split(printed, '\n');
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_long_curve_is_thinned_and_keeps_its_knees_and_ends) {
     BOOST_TEST(printed.find("of " + std::to_string(curve.samples.size()) + " points shown") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(no_line_is_wider_than_a_hundred_columns) {
+BOOST_AUTO_TEST_CASE(no_line_is_wider_than_100_columns) {
     auto findings = levels;
     findings[0].name = std::string(90, 'k');
     for (const auto& line : split(curve_text(latency(1.3), findings) + findings_text(), '\n'))
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(no_line_is_wider_than_a_hundred_columns) {
         BOOST_TEST(report::display_width(line) <= 72u, line);
 }
 
-BOOST_AUTO_TEST_CASE(a_flat_curve_has_linear_bars_of_its_values) {
+BOOST_AUTO_TEST_CASE(flat_curve_has_linear_bars) {
     model::Curve curve;
     for (double groups = 1; groups <= 3; ++groups) {
         model::Curve::Sample s;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_flat_curve_has_linear_bars_of_its_values) {
     test::matches_golden("curve_linear.txt", out.str());
 }
 
-BOOST_AUTO_TEST_CASE(points_without_a_time_are_left_out_and_counted) {
+BOOST_AUTO_TEST_CASE(points_without_a_time_are_omitted_and_counted) {
     auto curve = latency(2);
     curve.samples[3].per_step = curve.samples[3].seconds = std::numeric_limits<double>::quiet_NaN();
     const auto printed = curve_text(curve, {});
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(points_without_a_time_are_left_out_and_counted) {
     BOOST_TEST(curve_text({}, levels) == "latency_global: time over footprint\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_finding_outside_the_curve_or_in_another_unit_is_not_marked) {
+BOOST_AUTO_TEST_CASE(finding_outside_the_curve_or_of_another_unit_is_not_marked) {
     BOOST_TEST(curve_text(latency(2), {{"x", "far", "byte", 1e12, 0, 0, ""},
                                        {"x", "near", "byte", 1, 0, 0, ""},
                                        {"x", "other", "s", 32768, 0, 0, ""}})

@@ -24,7 +24,7 @@ bool has(const std::string& page, const std::string& part) { return page.find(pa
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
+BOOST_AUTO_TEST_CASE(withheld_finding_has_a_reason_and_no_value) {
     const std::vector<model::Record> records{test::cell("latency", "global", 2e-9)};
     report::html::Page page{records};
     page.curves.push_back({model::device_key(records.front()), "latency", "How long does a load take?", {}, {}});
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
     BOOST_TEST(has(html, "<td>line</td><td class=\"n\">64 B</td>"));
 }
 
-BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has_not) {
+BOOST_AUTO_TEST_CASE(portrait_draws_latency_and_bandwidth_and_lists_missing_parts) {
     const std::vector<model::Record> records{test::cell("pitch", "wide", 1e-3)};
     report::html::Page page{records};
     report::html::Portrait portrait{model::device_key(records.front()),
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has
     BOOST_TEST(has(html, "Caches, TLB: not measured: its cells need 12 s"));
 }
 
-BOOST_AUTO_TEST_CASE(a_curve_has_the_knees_that_the_probe_concluded_and_no_others) {
+BOOST_AUTO_TEST_CASE(curve_has_only_the_knees_that_the_probe_concluded) {
     std::vector<model::Record> records;
     report::html::Curves set{"", "latency", "How long does a load take?", {}, {}};
     report::html::Curves::Series series{{"global", {}, {}}, "footprint", "byte", {}};
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_curve_has_the_knees_that_the_probe_concluded_and_no_other
     BOOST_TEST(has(html, "128 KiB level 1 capacity"));
 }
 
-BOOST_AUTO_TEST_CASE(the_verdict_names_all_that_cannot_be_told_apart_and_ranks_no_two_runs) {
+BOOST_AUTO_TEST_CASE(verdict_names_all_close_variants_and_never_ranks_two_runs) {
     std::vector<model::Record> records;
     for (const char* variant : {"wide", "loop", "short8", "vload8", "float"})
         records.push_back(test::cell("pitch", variant, 1e-3, test::pocl()));

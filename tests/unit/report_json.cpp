@@ -30,7 +30,7 @@ void add_lacking(const Json& schema, const Json& value, const std::string& place
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) {
+BOOST_AUTO_TEST_CASE(record_is_one_line_with_the_schema_keys_in_order) {
     const auto line = report::to_json_line(full());
     BOOST_TEST(line.find('\n') == std::string::npos);
     std::string keys;
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
         "code hot dump phases host run utc argv ");
 }
 
-BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
+BOOST_AUTO_TEST_CASE(numbers_stay_numbers_and_other_point_values_are_strings) {
     const auto j = Json::parse(report::to_json_line(full()));
     BOOST_TEST(j["schema"] == 2);
     BOOST_TEST(j["point"]["width"] == 8192);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(non_finite_numbers_are_never_written) {
     BOOST_TEST(report::to_json_line(r).find("null") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_reason_is_one_line_and_a_log_of_any_bytes_is_written) {
+BOOST_AUTO_TEST_CASE(reason_is_one_line_and_log_may_have_any_bytes) {
     auto r = full();
     r.reason = "\nfirst\nsecond";
     r.build.log = "caf\xe9 \xff";
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_reason_is_one_line_and_a_log_of_any_bytes_is_written) {
     BOOST_TEST(j["build"]["log"] == "caf\xEF\xBF\xBD \xEF\xBF\xBD");
 }
 
-BOOST_AUTO_TEST_CASE(a_record_of_schema_1_is_read_and_knows_nothing_of_its_run) {
+BOOST_AUTO_TEST_CASE(record_of_schema_1_is_read_without_a_run) {
     Json j = Json::parse(report::to_json_line(full()));
     j["schema"] = 1;
     j.erase("run");
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_record_of_schema_1_is_read_and_knows_nothing_of_its_run) 
                "this is not a record: 'run.driver_caches.X' is not a text");
 }
 
-BOOST_AUTO_TEST_CASE(rounds_and_phases_come_back_and_records_of_before_have_none) {
+BOOST_AUTO_TEST_CASE(rounds_and_phases_are_read_back_if_present) {
     const auto line = report::to_json_line(full());
     const auto back = report::from_json(line);
     BOOST_TEST(back.rounds == full().rounds);

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_schema_is_refused_by_number) {
     BOOST_TEST(refusal_after([](Json& j) { j.erase("schema"); }) == "this is not a record: it has no 'schema'");
 }
 
-BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
+BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place) {
     const auto line = report::to_json_line(full());
     for (std::size_t size = 0; size < line.size(); ++size) BOOST_REQUIRE(!refusal(line.substr(0, size)).empty());
     BOOST_TEST(refusal("{\"schema\":1,") == "this is not a record: its JSON is damaged at byte 13 of 12");
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
     BOOST_TEST(refusal_after([](Json& j) { j["device"] = 1; }) == "this is not a record: 'device' is not an object");
 }
 
-BOOST_AUTO_TEST_CASE(hot_code_that_cannot_be_is_refused_by_its_place) {
+BOOST_AUTO_TEST_CASE(invalid_hot_code_is_refused_with_its_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["evidence"] = "guessed"; }) ==
                "this is not a record: 'hot.evidence' is 'guessed', not one of sampled, counted, accounted, unknown");
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) ==
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(hot_code_that_cannot_be_is_refused_by_its_place) {
                "this is not a record: 'hot.blocks' is not a list");
 }
 
-BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_is_refused_with_the_reason) {
+BOOST_AUTO_TEST_CASE(impossible_record_is_refused_with_the_reason) {
     const auto cannot = [](const std::string& what) { return "this record cannot be: " + what; };
     const auto time = [](const char* key, double value) {
         return refusal_after([&](Json& j) { j["time"][key] = value; });
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_is_refused_with_the_reason) {
 }
 
 // The time of a step is the difference of two times: a sample of it may be negative, and a step may cost nothing.
-BOOST_AUTO_TEST_CASE(a_difference_may_be_negative_in_single_samples_and_a_free_step_altogether) {
+BOOST_AUTO_TEST_CASE(negative_times_are_allowed_in_differences_and_free_steps) {
     auto r = full();
     r.metrics = {{"step_time", {r.time->median, "s", model::Better::lower}}};
     r.time->min = r.samples.front() = -1e-6;
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_difference_may_be_negative_in_single_samples_and_a_free_s
     BOOST_TEST(refusal(report::to_json_line(r)) == "");
 }
 
-BOOST_AUTO_TEST_CASE(rounds_of_other_samples_cannot_be) {
+BOOST_AUTO_TEST_CASE(rounds_must_match_the_samples) {
     auto r = full();
     r.rounds.push_back(21);
     auto j = Json::parse(report::to_json_line(full()));
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(rounds_of_other_samples_cannot_be) {
     BOOST_TEST(report::from_json(report::to_json_line(r)).rounds.empty());  // what does not fit is not written
 }
 
-BOOST_AUTO_TEST_CASE(what_would_exhaust_stack_memory_or_time_is_refused_with_the_limit) {
+BOOST_AUTO_TEST_CASE(input_exceeding_stack_memory_or_time_is_refused) {
     const auto deep = [](const std::string& open, const std::string& close) {
         std::string out;
         for (int i = 0; i < 100'000; ++i) out += open;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(what_would_exhaust_stack_memory_or_time_is_refused_with_the
     BOOST_TEST(refusal(report::to_json_line(r)) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_changed_line_is_refused_or_is_the_record_that_is_written_of_it) {
+BOOST_AUTO_TEST_CASE(mutated_line_is_refused_or_round_trips) {
     const auto line = report::to_json_line(whole());
     std::mt19937 random(1);
     const std::string pieces =
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_changed_line_is_refused_or_is_the_record_that_is_written_
     BOOST_TEST(taken > 25u);
 }
 
-BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {
+BOOST_AUTO_TEST_CASE(unknown_keys_are_accepted) {
     BOOST_TEST(refusal_after([](Json& j) {
                    j["new"] = 1;
                    j["time"]["new"] = "x";

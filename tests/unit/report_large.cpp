@@ -74,7 +74,7 @@ std::string troubles_of(report::Joined& joined, const std::string& text) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_time_for_a_page_grows_as_the_number_of_records_whatever_they_differ_in) {
+BOOST_AUTO_TEST_CASE(page_time_grows_linearly_with_the_records) {
     grows_linearly("points", [](Record&, const std::string&) {});
     grows_linearly("no curve", [](Record& r, const std::string&) { r.family = "unknown"; });
     grows_linearly("hosts", [](Record& r, const std::string& i) { r.host.name = i; });
@@ -89,13 +89,13 @@ BOOST_AUTO_TEST_CASE(the_time_for_a_page_grows_as_the_number_of_records_whatever
     grows_linearly("dumps", [](Record& r, const std::string& i) { r.dump = "dumps/" + i + "/x"; });
 }
 
-BOOST_AUTO_TEST_CASE(devices_beyond_the_columns_are_counted) {
+BOOST_AUTO_TEST_CASE(devices_without_a_column_are_counted) {
     const auto text = page(many(100, [](Record& r, const std::string& i) { r.host.name = i; }));
     BOOST_TEST(text.find("\n  and 36 more without a column\n") != std::string::npos,
                text.substr(text.find("Variants by devices")));
 }
 
-BOOST_AUTO_TEST_CASE(no_text_of_a_record_reaches_the_page_as_a_control_character) {
+BOOST_AUTO_TEST_CASE(control_characters_of_records_never_reach_the_page) {
     const std::string bad = "x\x1b[31m\x07\r\xc2\x9b\xe2\x80\xae\xff\n";
     std::vector<Record> records;
     for (const char* host : {"a", "b"}) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(no_text_of_a_record_reaches_the_page_as_a_control_character
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_family_has_so_many_axes_and_metrics_and_a_line_is_so_long) {
+BOOST_AUTO_TEST_CASE(numbers_of_axes_and_metrics_and_line_length_are_limited) {
     report::Joined joined;
     std::string text;
     for (int i = 0; i < 70; ++i) {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_family_has_so_many_axes_and_metrics_and_a_line_is_so_long
     BOOST_TEST(second.records().size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(lines_of_every_length_around_the_readers_buffer_are_read_whole) {
+BOOST_AUTO_TEST_CASE(lines_around_the_buffer_size_are_read_completely) {
     for (std::size_t size = 65530; size < 65542; ++size) {
         for (const char* end : {"\n", "\r\n", ""}) {
             auto r = test::cell("f", "v", 1e-3);

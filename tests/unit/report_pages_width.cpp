@@ -101,7 +101,7 @@ std::string regression_page(unsigned width, const std::vector<std::string>& colu
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_request) {
+BOOST_AUTO_TEST_CASE(profile_fits_the_width_and_lists_omitted_columns) {
     for (const auto& device : names_of_devices) {
         for (const unsigned width : widths) {
             const auto page = profile_page(device, width);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_req
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_regression_fits_and_keeps_what_changed) {
+BOOST_AUTO_TEST_CASE(regression_fits_the_width_and_keeps_what_changed) {
     for (const unsigned width : widths) {
         const auto page = regression_page(width);
         BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_regression_fits_and_keeps_what_changed) {
     BOOST_TEST(has(regression_page(40, {"all"}), "today [ms]"));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_beside) {
+BOOST_AUTO_TEST_CASE(basis_of_a_bound_moves_below_it_on_narrow_pages) {
     auto record = test::cell("pitch", "implicit", 3.3e-3, test::pocl());
     model::Explanation e;
     e.limit = model::Limit::unexplained;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_
     }
 }
 
-BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut) {
+BOOST_AUTO_TEST_CASE(long_lines_continue_under_their_last_column_with_names_whole) {
     BOOST_TEST(report::fit("short\n  also short\n", 40) == "short\n  also short\n");
     BOOST_TEST(report::fit("  pitch_wide  two pixels in a register each and then some more", 40) ==
                "  pitch_wide  two pixels in a register\n              each and then some more");
@@ -185,7 +185,7 @@ std::set<std::string> columns_in(const std::string& header) {
     return out;
 }
 
-BOOST_AUTO_TEST_CASE(what_the_help_says_a_table_has_is_what_it_has) {
+BOOST_AUTO_TEST_CASE(help_lists_the_columns_that_a_table_has) {
     const auto of = [](const char* command) {
         const auto& names = report::columns_of_command(command);
         return std::set<std::string>(names.begin(), names.end());
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(what_the_help_says_a_table_has_is_what_it_has) {
         BOOST_TEST(of("regress").count(name) == 1u, name);
 }
 
-BOOST_AUTO_TEST_CASE(a_column_that_no_table_has_is_refused_with_the_nearest_name) {
+BOOST_AUTO_TEST_CASE(unknown_column_is_refused_with_the_nearest_name) {
     report::require_known_columns({"all", "inner_loop"}, report::columns_of_command("isa"));
     BOOST_CHECK_EXCEPTION(report::require_known_columns({"inner_lop"}, report::columns_of_command("isa")), Error,
                           [](const Error& e) {

@@ -63,7 +63,7 @@ Record of_run(Record r, const std::string& run, std::uint64_t comparison = 0) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_group) {
+BOOST_AUTO_TEST_CASE(axes_chosen_by_each_variant_do_not_split_a_group) {
     const auto cell = [](const char* variant, const char* width, const char* items, double s) {
         return at(test::cell("pitch", variant, s), {{"width", width}, {"items", items}});
     };
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_grou
                    .size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_comparison) {
+BOOST_AUTO_TEST_CASE(axis_of_some_variants_does_not_split_the_comparison) {
     const std::vector<Record> records{at(test::cell("pad", "runtime", 3e-3), {{"side", "7"}, {"k", "1"}}),
                                       at(test::cell("pad", "runtime", 2e-3), {{"side", "7"}, {"k", "4"}}),
                                       at(test::cell("pad", "flat", 1e-3), {{"side", "7"}})};
@@ -90,14 +90,14 @@ BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_com
     BOOST_TEST(comparison.rows[0] == &records[2]);
 }
 
-BOOST_AUTO_TEST_CASE(the_fastest_is_by_rate_where_the_work_differs) {
+BOOST_AUTO_TEST_CASE(fastest_is_by_rate_if_the_work_differs) {
     // The copy takes longer but moves twice the bytes.
     const auto g = groups({test::moving(test::cell("bandwidth", "read", 1e-3), 1e9, 1e12),
                            test::moving(test::cell("bandwidth", "copy", 1.5e-3), 2e9, 1e12)});
     BOOST_TEST(g.at(0).at(0) == "copy!");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_placement_of_buffers_can_make_names_no_fastest) {
+BOOST_AUTO_TEST_CASE(difference_within_placement_effects_has_no_fastest) {
     const auto ranks_of = [](const char* type, double second, double third) {
         std::vector<Record> records{test::cell("f", "a", 1e-3), test::cell("f", "b", second),
                                     test::cell("f", "c", third)};  // each +-0.5 %
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_the_placement_of_buffers_can_make_names_no_fastest) {
     BOOST_TEST(ranks[1].indistinct);
 }
 
-BOOST_AUTO_TEST_CASE(overlapping_intervals_are_not_told_apart_however_far_the_medians) {
+BOOST_AUTO_TEST_CASE(overlapping_intervals_are_indistinct_for_any_medians) {
     auto a = test::cell("f", "a", 1e-3), b = test::cell("f", "b", 2e-3);
     a.device.type = b.device.type = "gpu";
     b.time->low = 0.9e-3;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(overlapping_intervals_are_not_told_apart_however_far_the_me
     BOOST_TEST(ranks[1].indistinct);
 }
 
-BOOST_AUTO_TEST_CASE(samples_whose_middle_halves_overlap_are_not_told_apart_by_their_intervals) {
+BOOST_AUTO_TEST_CASE(samples_with_overlapping_quartiles_are_indistinct) {
     auto a = test::cell("f", "a", 7.72e-6),
          b = test::cell("f", "b", 8.39e-6);  // on an H100; --vs: the same within 0.4 %
     a.device.type = b.device.type = "gpu";
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(samples_whose_middle_halves_overlap_are_not_told_apart_by_t
     BOOST_TEST(!report::compare({&a, &b}).ranks[1].indistinct);
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_cell_and_a_cell_alone_are_not_compared) {
+BOOST_AUTO_TEST_CASE(failed_or_single_cell_is_not_compared) {
     const auto a = test::cell("f", "a", 1e-3),
                b = test::failed(test::cell("f", "b", 1), model::Status::timed_out, "60 s");
     const auto ranks = report::compare({&a, &b}).ranks;
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_failed_cell_and_a_cell_alone_are_not_compared) {
     BOOST_TEST(!ranks[1].compared);
 }
 
-BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
+BOOST_AUTO_TEST_CASE(row_with_under_six_samples_states_them_and_is_not_ranked) {
     std::vector<Record> records{test::cell("pitch", "wide", 1e-3), test::cell("pitch", "short8", 2e-3),
                                 test::cell("pitch", "struct", 3e-3)};
     records[0].time->n = 5;
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
     BOOST_TEST(split(report::to_csv_line(records[0]), ',')[11] == "");  // low_s
 }
 
-BOOST_AUTO_TEST_CASE(only_what_took_turns_is_ranked) {
+BOOST_AUTO_TEST_CASE(only_interleaved_cells_are_ranked) {
     using Said = std::vector<std::string>;
     const auto wide = test::cell("pitch", "wide", 547e-6), loop = test::cell("pitch", "loop", 853e-6),
                other = test::cell("pitch", "short8", 1400e-6);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(only_what_took_turns_is_ranked) {
     BOOST_TEST(table({two[0], two[1]}).find("took turns in one run") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(rows_without_their_cores_are_told_apart_by_more_than_that_can_make) {
+BOOST_AUTO_TEST_CASE(rows_that_lacked_cores_need_a_larger_difference) {
     auto wide = test::cell("pitch", "wide", 1e-3, test::pocl()), loop = test::cell("pitch", "loop", 3e-3, test::pocl()),
          other = test::cell("pitch", "short8", 1.7, test::pocl());
     BOOST_TEST(said({wide, loop, other}).front() == "wide fastest");
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(rows_without_their_cores_are_told_apart_by_more_than_that_c
     BOOST_TEST(report::shell_word("") == "''");
 }
 
-BOOST_AUTO_TEST_CASE(a_table_ends_with_the_fastest_the_next_and_what_differs_with_the_sign_of_the_times) {
+BOOST_AUTO_TEST_CASE(table_ends_with_fastest_next_and_main_difference) {
     auto tile = test::cell("nn", "tile8", 413e-6, test::pocl()), loop = test::cell("nn", "loop", 553e-6, test::pocl());
     const auto sentence = [&] {
         const auto page = table({loop, tile});
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_table_ends_with_the_fastest_the_next_and_what_differs_wit
     BOOST_TEST(has(sentence(), "1.34 times as long.\n"), sentence());
 }
 
-BOOST_AUTO_TEST_CASE(a_table_of_many_points_ends_with_how_often_each_is_fastest) {
+BOOST_AUTO_TEST_CASE(table_of_many_points_ends_with_wins_per_variant) {
     std::vector<Record> records;
     for (const char* n : {"1", "2", "4", "8"})
         for (const char* variant : {"a", "b"})
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_many_points_ends_with_how_often_each_is_fastest)
     BOOST_TEST(has(table(records), "f_a takes 1.00 ms ±0.5 % at n=1 and 4.00 ms at n=8."), table(records));
 }
 
-BOOST_AUTO_TEST_CASE(what_the_machine_was_seen_to_vary_by_names_no_fastest) {
+BOOST_AUTO_TEST_CASE(difference_within_machine_variation_has_no_fastest) {
     const auto rows = [](double reference, double cores) {
         auto a = test::cell("pitch", "wide", 1e-3, test::pocl()),
              b = test::cell("pitch", "loop", 1.19e-3, test::pocl());

@@ -62,7 +62,7 @@ std::size_t at(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_table_is_worst_first_and_names_what_tells_cells_apart) {
+BOOST_AUTO_TEST_CASE(regression_table_is_worst_first_and_identifies_cells) {
     const auto text = printed(example());
     BOOST_TEST(at(text, "saxpy_w32 ") < at(text, "pitch_wide"));
     BOOST_TEST(at(text, "pitch_wide ") < at(text, "pitch_loop width=1024"));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_table_is_worst_first_and_names_what_tells_cells_apart) 
     at(text, "1 newly wrong, 2 slower, 1 same code; 12 s");
 }
 
-BOOST_AUTO_TEST_CASE(what_looking_more_than_once_costs_is_said_and_how_often_each_cell_was_looked_at) {
+BOOST_AUTO_TEST_CASE(repeated_looks_are_reported_with_their_correction) {
     auto looked = example();
     looked.looks = 3;
     looked.cells[1].looks = 2;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(what_looking_more_than_once_costs_is_said_and_how_often_eac
     at(lines[4], "\"looks\":3");
 }
 
-BOOST_AUTO_TEST_CASE(a_shift_that_all_cells_share_is_printed_apart_and_says_whose_it_can_be) {
+BOOST_AUTO_TEST_CASE(common_shift_is_printed_separately_with_its_meaning) {
     auto shifted = example();
     shifted.shift = {1.05, 1.04, 1.06, 0.97, 6};
     BOOST_TEST(at(printed(shifted), "Common to all 6 cells: +5.0 %") > 0u);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(junit_counts_and_escapes) {
     BOOST_TEST(text.find("is 3 < 4") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(json_is_a_line_per_cell_and_one_for_the_whole_and_readers_of_records_skip_it) {
+BOOST_AUTO_TEST_CASE(regression_json_has_a_line_per_cell_and_a_summary) {
     const auto lines = report::regression_json(example());
     BOOST_REQUIRE(lines.size() == 5u);
     for (const auto& line : lines) BOOST_TEST(report::is_comparison(line));

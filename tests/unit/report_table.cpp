@@ -63,13 +63,13 @@ BOOST_AUTO_TEST_CASE(a_run_on_two_devices_prints_as_the_golden_file) {
     test::matches_golden("table_pitch.txt", table(pitch_run()));
 }
 
-BOOST_AUTO_TEST_CASE(a_narrow_terminal_loses_columns_but_is_told_which) {
+BOOST_AUTO_TEST_CASE(narrow_terminal_drops_columns_and_lists_them) {
     const auto text = table(pitch_run(), {.colour = false, .width = 80});
     test::matches_golden("table_pitch_80.txt", text);
     for (const auto& line : split(text, '\n')) BOOST_TEST(report::display_width(line) <= 80u, line);
 }
 
-BOOST_AUTO_TEST_CASE(colour_comes_by_the_style_only_and_changes_nothing_else) {
+BOOST_AUTO_TEST_CASE(colour_depends_on_the_style_and_changes_nothing_else) {
     const auto plain = table(pitch_run()), coloured = table(pitch_run(), {.colour = true, .width = 0});
     BOOST_TEST(plain.find('\x1b') == std::string::npos);
     BOOST_TEST(coloured.find("\x1b[1;31mwrong_result\x1b[0m") != std::string::npos);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_sweep_groups_the_variants_of_each_point) {
     test::matches_golden("table_sweep.txt", table(records));
 }
 
-BOOST_AUTO_TEST_CASE(steps_of_a_slope_are_the_time_and_are_not_shown_twice) {
+BOOST_AUTO_TEST_CASE(step_time_of_a_slope_is_the_time_and_not_repeated) {
     std::vector<Record> records;
     for (const double ns : {1.16, 3.5, 152.0}) {
         auto r = at(test::cell("latency", "global", ns * 1e-9, test::pocl()),
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(steps_of_a_slope_are_the_time_and_are_not_shown_twice) {
     test::matches_golden("table_steps.txt", table(records));
 }
 
-BOOST_AUTO_TEST_CASE(a_cache_state_that_all_rows_share_stands_above_them_and_one_that_differs_in_a_column) {
+BOOST_AUTO_TEST_CASE(shared_cache_state_is_above_the_rows_else_in_a_column) {
     auto left = test::cell("saxpy", "w32", 1e-3), right = test::cell("saxpy", "w128", 2e-3);
     BOOST_TEST(table({left, right}).find("cache") == std::string::npos);
     left.device.last_level_bytes = right.device.last_level_bytes = 32 << 20;
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_cache_state_that_all_rows_share_stands_above_them_and_one
     BOOST_TEST(table({left, right}).find("  cache") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
+BOOST_AUTO_TEST_CASE(step_time_is_shown_only_without_a_rate) {
     auto r = test::cell("barrier", "local", 1e-3);
     r.metrics.push_back({"step_time", {2e-8, "s", model::Better::lower}});
     BOOST_TEST(table({r}).find("per step [ns]") != std::string::npos);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
     BOOST_TEST(table({r}).find("per step") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_time_is_found_by_its_name_where_no_row_has_an_interval) {
+BOOST_AUTO_TEST_CASE(time_column_is_found_by_name_without_intervals) {
     // What costs nothing: an interval in percent of 0 is none.
     const auto text = table({test::cell("divergence", "straight", 0)}, {.columns = {"time"}});
     BOOST_TEST(text.find("time [s]") != std::string::npos, text);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
     BOOST_TEST(table({}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(columns_line_up_their_decimal_points_and_share_a_unit) {
+BOOST_AUTO_TEST_CASE(columns_align_decimal_points_and_share_a_unit) {
     auto c = report::quantity_column({.title = "time"}, {1.5e-3, 980e-6, 12e-3, std::nullopt}, "s");
     BOOST_TEST(c.title == "time [ms]");
     BOOST_TEST(c.cells.at(0) == "1.50 ");
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(columns_line_up_their_decimal_points_and_share_a_unit) {
     BOOST_TEST(c.cells.at(3) == "-    ");
 }
 
-BOOST_AUTO_TEST_CASE(values_far_apart_carry_their_own_units) {
+BOOST_AUTO_TEST_CASE(distant_values_have_their_own_units) {
     const auto c = report::quantity_column({.title = "time"}, {1e-9, 1e-3}, "s");
     BOOST_TEST(c.title == "time");
     BOOST_TEST(c.cells.at(0) == "1.00 ns");
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(wrapped_lines_keep_the_width_and_every_word) {
     BOOST_TEST(report::wrap("", "  ", 12) == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_interval_that_is_not_symmetric_has_two_numbers) {
+BOOST_AUTO_TEST_CASE(asymmetric_interval_has_two_numbers) {
     auto r = test::cell("pitch", "wide", 609e-6);
     r.time->low = 580e-6;
     r.time->high = 1110e-6;

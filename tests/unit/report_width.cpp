@@ -93,7 +93,7 @@ std::vector<std::string> rows_with(const std::string& page, const std::string& w
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
+BOOST_AUTO_TEST_CASE(table_fits_and_keeps_the_times_aligned) {
     for (const auto& name : device_names()) {
         const auto records = run_on(named(name));
         for (const unsigned width : widths) {
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(names_that_leave_no_room_for_the_answer_stand_above_their_row) {
+BOOST_AUTO_TEST_CASE(long_names_move_above_their_row) {
     for (const std::size_t length : {20u, 60u, 90u, 300u}) {
         std::vector<Record> records;
         for (const auto& flags : {std::string("none"), std::string(length, 'y')}) {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(names_that_leave_no_room_for_the_answer_stand_above_their_r
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_was_asked_for_stands_there_whatever_the_width) {
+BOOST_AUTO_TEST_CASE(requested_columns_appear_at_any_width) {
     const auto records = run_on(named("a device"));
     std::ostringstream some, all;
     report::print_table(some, model::rows_of(records), {false, 40, {"regs", "width", "spills"}});
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_for_stands_there_whatever_the_width) {
         BOOST_TEST(all.str().find(column) != std::string::npos, all.str());
 }
 
-BOOST_AUTO_TEST_CASE(colour_marks_the_whole_name_of_the_device_and_nothing_more) {
+BOOST_AUTO_TEST_CASE(colour_marks_exactly_the_device_name) {
     for (const auto& name : device_names()) {
         const auto page = table(run_on(named(name)), 40, true);
         const auto end = page.find("\x1b[0m");
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(colour_marks_the_whole_name_of_the_device_and_nothing_more)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_table_of_devices_becomes_several_where_one_is_too_wide) {
+BOOST_AUTO_TEST_CASE(too_wide_table_of_devices_is_split) {
     for (const auto& name : device_names()) {
         for (const unsigned devices : {2u, 27u}) {
             std::vector<Record> records;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(the_table_of_devices_becomes_several_where_one_is_too_wide)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_page_of_devices_fits_for_one_and_for_many_compute_units) {
+BOOST_AUTO_TEST_CASE(page_of_devices_fits_any_number_of_compute_units) {
     for (const auto& name : device_names()) {
         for (const unsigned units : {1u, 2u, 64u}) {
             app::DeviceRow row;

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(address_sampler)
 using namespace cllab;
 using inspect::CodeRegion;
 
-BOOST_AUTO_TEST_CASE(executable_memory_is_read_from_the_systems_map) {
+BOOST_AUTO_TEST_CASE(executable_regions_are_read_from_proc_maps) {
     const auto regions = run::executable_regions(
         "1000-3000 r-xp 00000000 08:01 12    /usr/lib/lib a.so\n"
         "3000-4000 r-xp 00002000 08:01 12    /usr/lib/lib a.so\n"

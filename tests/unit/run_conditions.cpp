@@ -27,7 +27,7 @@ private:
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_machine_is_told_by_what_may_disturb_a_timing) {
+BOOST_AUTO_TEST_CASE(machine_conditions_that_affect_timing_are_reported) {
     Machine machine;
     machine.file("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave")
         .file("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance")
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_machine_is_told_by_what_may_disturb_a_timing) {
     BOOST_TEST((machine.conditions() == expected));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_not_there) {
+BOOST_AUTO_TEST_CASE(unreadable_conditions_are_omitted) {
     Machine machine;
     machine.file("sys/devices/system/cpu/cpufreq/boost", "0")
         .file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never");

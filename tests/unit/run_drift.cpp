@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(without_a_reference_every_sample_counts) {
     BOOST_TEST(!filter.throttled());
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_within_ten_per_cent_costs_no_sample) {
+BOOST_AUTO_TEST_CASE(clock_within_10_percent_costs_no_sample) {
     const auto filter = blocks({1.0, 1.09, 0.92, 1.0}, 4);
     BOOST_TEST(filter.kept().size() == 12u);
     BOOST_TEST(filter.aside().empty());
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_fast_reference_is_drift_too) {
     BOOST_TEST(blocks({1.0, 1.0, 0.8, 1.0, 1.0}, 2).aside().size() == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_block_is_judged_again_when_later_references_move_the_median) {
+BOOST_AUTO_TEST_CASE(later_references_reclassify_a_block) {
     DriftFilter filter(20);
     for (const double seconds : {1.3, 1.0, 1.0}) {  // the median of the first two blames both
         filter.reference(seconds);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_judged_again_when_later_references_move_the_medi
     BOOST_TEST(filter.aside() == (std::vector<double>{1.3}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(samples_right_after_a_slow_reference_do_not_count_before_the_next_one) {
+BOOST_AUTO_TEST_CASE(samples_after_a_slow_reference_wait_for_the_next_one) {
     auto filter = blocks({1.0, 1.0, 1.0, 1.3}, 2);
     const auto before = filter.kept().size();
     filter.sample(99, 0);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(samples_right_after_a_slow_reference_do_not_count_before_th
     BOOST_TEST(filter.aside().back() == 99);
 }
 
-BOOST_AUTO_TEST_CASE(at_most_three_times_the_samples_that_remain_are_set_aside_then_all_count_in_order) {
+BOOST_AUTO_TEST_CASE(all_samples_count_when_too_many_would_be_set_aside) {
     // Every second reference is slow, so every block is beside one.
     std::vector<double> references;
     for (int i = 0; i < 7; ++i) references.push_back(i % 2 ? 1.5 : 1.0);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(once_throttled_every_later_sample_counts) {
     BOOST_TEST(filter.kept().back() == 99);
 }
 
-BOOST_AUTO_TEST_CASE(it_never_ends_with_nothing) {
+BOOST_AUTO_TEST_CASE(filter_always_keeps_some_samples) {
     auto filter = blocks({1.0, 1.5, 1.0}, 2);
     BOOST_TEST(filter.kept().empty());
     filter.conclude();
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(it_never_ends_with_nothing) {
     BOOST_TEST(enough.kept().size() == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(giving_up_is_no_throttling_where_nothing_was_set_aside) {
+BOOST_AUTO_TEST_CASE(giving_up_without_samples_set_aside_is_no_throttling) {
     auto filter = blocks({1.0, 1.0}, 3);
     filter.give_up();
     BOOST_TEST(!filter.throttled());

@@ -11,21 +11,21 @@ BOOST_AUTO_TEST_SUITE(run_kernel_source)
 using cllab::run::first_error;
 using cllab::run::name_lines;
 
-BOOST_AUTO_TEST_CASE(the_lines_of_an_anonymous_text_are_named_by_its_line_directives) {
+BOOST_AUTO_TEST_CASE(line_directives_name_the_lines_of_anonymous_text) {
     const std::string text =
         "#line 1 \"lab.h\"\nfirst of lab.h\nsecond\n#line 1 \"pitch.cl\"\nfirst of pitch.cl\nint oops = ;\n";
     BOOST_TEST(name_lines("<kernel>:3:1: warning: w\n<kernel>:6:12: error: expected\nint oops = ;\n", text) ==
                "lab.h:2:1: warning: w\npitch.cl:2:12: error: expected\nint oops = ;\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_line_that_the_text_does_not_have_and_any_other_log_stay_as_they_are) {
+BOOST_AUTO_TEST_CASE(unknown_lines_and_other_logs_stay_unchanged) {
     const std::string text = "#line 1 \"a.cl\"\none\n";
     for (const std::string log :
          {"<kernel>:99:1: error", "<kernel>:0: error", "<kernel>: error", "<kernel>:", "a.cl:1:2: error", ""})
         BOOST_TEST(name_lines(log, text) == log);
 }
 
-BOOST_AUTO_TEST_CASE(a_family_with_a_header_of_its_own_has_it_in_front_from_the_folder_or_as_it_is_embedded) {
+BOOST_AUTO_TEST_CASE(family_header_comes_from_the_folder_or_the_embedded_text) {
     namespace fs = std::filesystem;
     using cllab::run::kernel_source;
     BOOST_TEST(kernel_source("saxpy", {}).text.find("\"saxpy.h\"") == std::string::npos);
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_family_with_a_header_of_its_own_has_it_in_front_from_the_
     fs::remove_all(folder);
 }
 
-BOOST_AUTO_TEST_CASE(a_variant_may_have_a_header_of_its_own_behind_its_familys) {
+BOOST_AUTO_TEST_CASE(variant_header_follows_that_of_its_family) {
     using cllab::run::kernel_source;
     const auto& gemm = *cllab::model::select(cllab::model::registry(), {"gemm"}).front().experiment;
     for (const auto& variant : gemm.variants) {
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_variant_may_have_a_header_of_its_own_behind_its_familys) 
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_reason_is_the_first_error_and_never_a_warning_or_that_all_went_well) {
+BOOST_AUTO_TEST_CASE(reason_is_the_first_error_never_a_warning) {
     BOOST_TEST(first_error("a.cl:3:9: warning: 'X' macro redefined [-Wmacro-redefined]\n"
                            "error.cl:4:1: warning: error is a poor name\n1 warning generated.\n"
                            "a.cl:5:1: error: no such thing\n") == "a.cl:5:1: error: no such thing");

@@ -65,7 +65,7 @@ std::string refusal(Cache cache, const model::Setup& setup, std::size_t bytes, d
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_flop_rate_five_per_cent_above_the_peak_of_its_type_cannot_be) {
+BOOST_AUTO_TEST_CASE(flop_rate_5_percent_above_the_peak_is_impossible) {
     BOOST_TEST(judged(rate("flops", 104e9, "FLOP/s")) == "");
     const auto text = judged(rate("flops", 106e9, "FLOP/s"));
     BOOST_TEST(text.rfind("beyond-peak: ", 0) == 0u, text);
@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_flop_rate_five_per_cent_above_the_peak_of_its_type_cannot
     BOOST_TEST(judged(rate("flops", 190e9, "FLOP/s", "half")) == "");  // no limit is known
 }
 
-BOOST_AUTO_TEST_CASE(a_bandwidth_above_the_fastest_levels_cannot_be) {
+BOOST_AUTO_TEST_CASE(bandwidth_above_the_fastest_level_is_impossible) {
     BOOST_TEST(judged(rate("bandwidth", 209e9, "B/s")) == "");
     BOOST_TEST(holds(judged(rate("bandwidth", 211e9, "B/s")), "200 GB/s at most (level 1 read bandwidth)"));
 }
 
-BOOST_AUTO_TEST_CASE(a_launch_in_half_the_time_of_an_empty_one_cannot_be) {
+BOOST_AUTO_TEST_CASE(launch_in_half_the_time_of_an_empty_one_is_impossible) {
     auto r = test::cell("muladd", "fma", 1.9e-6);
     BOOST_TEST(holds(judged(r), "4.00 us for an empty kernel"), judged(r));
     BOOST_TEST(judged(r, false) == "");
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(a_launch_in_half_the_time_of_an_empty_one_cannot_be) {
     BOOST_TEST(judged(r) == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_measured_limits_nothing) {
+BOOST_AUTO_TEST_CASE(unmeasured_figures_limit_nothing) {
     model::Limits none;
     auto r = rate("flops", 1e30, "FLOP/s");
     r.metrics.push_back({"bandwidth", {1e30, "B/s", model::Better::higher}});
     BOOST_TEST(!explain::beyond_peak(r, none, true).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_says_which) {
+BOOST_AUTO_TEST_CASE(last_level_is_measured_reported_or_guessed_with_its_source) {
     auto cpu = test::probe_cpu();
     BOOST_TEST(run::last_level(cpu, {}).bytes == 64u << 20);
     BOOST_TEST(run::last_level(test::probe_gpu(), {}).bytes == 256u << 20);
@@ -123,13 +123,13 @@ BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level) {
     BOOST_TEST(sets(Cache::hot, 1 * MiB, 32 * MiB) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_mebibyte_rotates_on_every_last_level_from_512_kib_to_1_gib) {
+BOOST_AUTO_TEST_CASE(one_mib_rotates_on_last_levels_from_512_kib_to_1_gib) {
     for (std::uint64_t last_level = MiB / 2; last_level <= 1024 * MiB; last_level *= 2)
         BOOST_TEST(sets(Cache::rotate, MiB, last_level) == 4 * last_level / MiB);
     BOOST_TEST(sets(Cache::rotate, 2 * MiB, 300 * MiB) == 600u);
 }
 
-BOOST_AUTO_TEST_CASE(the_room_of_sets_that_rotate_is_that_of_their_guards_too) {
+BOOST_AUTO_TEST_CASE(room_for_rotating_sets_includes_their_guards) {
     // 128 sets of 1 MiB, with a guard of 64 KiB on either side of each.
     const double needed = 128 * 1.125 * MiB;
     BOOST_TEST(refusal(Cache::rotate, {}, MiB, needed) == "");
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_room_of_sets_that_rotate_is_that_of_their_guards_too) {
     for (const auto* part : {"128 sets", "with their guards", "144 MiB in all"}) BOOST_TEST(holds(text, part), text);
 }
 
-BOOST_AUTO_TEST_CASE(the_yardstick_has_the_cells_own_footprint_whatever_the_last_level) {
+BOOST_AUTO_TEST_CASE(yardstick_has_the_footprint_of_the_cell) {
     for (std::uint64_t last_level = MiB / 2; last_level <= 1024 * MiB; last_level *= 2) {
         for (const unsigned units : {1u, 2u, 64u}) {
             auto device = test::probe_cpu();
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_yardstick_has_the_cells_own_footprint_whatever_the_last
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_yardstick_is_no_larger_than_the_data_and_no_larger_than_what_must_move) {
+BOOST_AUTO_TEST_CASE(yardstick_is_limited_by_data_size_and_moved_bytes) {
     BOOST_TEST(run::yardstick_bytes(64 * MiB, 4 * MiB) == 4 * MiB);  // walks the same data again and again
     BOOST_TEST(run::yardstick_bytes(4 * MiB, 64 * MiB) == 4 * MiB);  // touches a part of it
     BOOST_TEST(run::yardstick_bytes(8, 12) == 4096u);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_yardstick_is_no_larger_than_the_data_and_no_larger_than_w
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
+BOOST_AUTO_TEST_CASE(cells_that_cannot_rotate_have_a_reason) {
     const model::Setup plain;
     model::Setup slope, observed, repeated;
     slope.slope = model::Slope{"trips", 1, 2};
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 * MiB), "room for 100 MiB"));
 }
 
-BOOST_AUTO_TEST_CASE(only_local_arrays_of_nvidias_kernels_may_be_larger_than_its_driver_says) {
+BOOST_AUTO_TEST_CASE(only_nvidia_kernel_arrays_may_exceed_the_local_memory_limit) {
     const auto refused = [](model::Implementation implementation, std::uint64_t of_kernel, std::uint64_t of_arguments) {
         auto device = test::probe_gpu();  // 48 KiB
         device.implementation = implementation;

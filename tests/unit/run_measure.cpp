@@ -20,16 +20,16 @@ BOOST_AUTO_TEST_CASE(a_sample_lasts_at_least_20_empty_launches) {
     BOOST_TEST(operations_per_sample(10e-6, 0, 5e-5, 0, {}) == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(where_events_at_its_ends_time_a_sample_one_is_at_most_a_200th_of_it) {
+BOOST_AUTO_TEST_CASE(event_takes_at_most_a_200th_of_the_sample_it_times) {
     BOOST_TEST(operations_per_sample(100e-6, 0, 5e-6, 6e-6, {}) == 12u);
 }
 
-BOOST_AUTO_TEST_CASE(a_long_kernel_is_a_sample_of_its_own_and_no_sample_exceeds_100_ms) {
+BOOST_AUTO_TEST_CASE(long_kernel_is_one_sample_and_samples_stay_below_100_ms) {
     BOOST_TEST(operations_per_sample(3.0, 1e-9, 1e-6, 0, {}) == 1u);
     BOOST_TEST(operations_per_sample(60e-3, 1e-3, 0, 0, {}) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(two_windows_that_agree_are_settled_and_a_drift_is_not) {
+BOOST_AUTO_TEST_CASE(two_agreeing_windows_are_settled_and_a_drift_is_not) {
     std::vector<double> flat(16, 1.0), drift;
     for (int i = 0; i < 16; ++i) drift.push_back(1.0 - 0.01 * i);
     BOOST_TEST(settled(flat, {}));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(quiet_samples_stop_at_the_first_check_as_precise) {
     BOOST_TEST(rule.reason() == "precise");
 }
 
-BOOST_AUTO_TEST_CASE(noise_that_more_samples_do_not_cure_stops_as_noise_floor) {
+BOOST_AUTO_TEST_CASE(noise_that_more_samples_do_not_reduce_stops_as_noise_floor) {
     StopRule rule{{}};
     std::vector<double> samples;
     // Two modes, equally often: the interval of the median spans both however many samples there are.
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(noise_that_more_samples_do_not_cure_stops_as_noise_floor) {
     BOOST_TEST(samples.size() == 40u);
 }
 
-BOOST_AUTO_TEST_CASE(an_interval_that_still_narrows_is_sampled_on_up_to_the_cap) {
+BOOST_AUTO_TEST_CASE(narrowing_interval_is_sampled_up_to_the_cap) {
     StopRule rule{{}};
     std::vector<double> samples;
     // Evenly spread over 40 %: twice as many narrow the interval by 0.7, and 320 are not enough for 1 %.
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(very_long_kernels_end_with_three_samples) {
     BOOST_TEST(samples.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_nothing) {
+BOOST_AUTO_TEST_CASE(time_of_zero_is_impossible_unless_work_may_be_free) {
     const auto around = [](double middle) {
         return to_timing(std::vector<double>{middle - 1e-9, middle, middle + 1e-9});
     };
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_n
     BOOST_TEST(!is_below_noise(record));
 }
 
-BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
+BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_others_report_their_distance) {
     const std::vector<double> low{1, 1.01, 1}, high{3, 3.02, 3};
     BOOST_TEST(!not_linear(low, std::vector<double>{2, 2.01, 2.05}, high, false).has_value());
     BOOST_TEST(!not_linear(low, std::vector<double>{2.08, 2.09, 2.08}, high, false).has_value());
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(what_noise_explains_is_not_held_against_a_line) {
+BOOST_AUTO_TEST_CASE(noise_does_not_count_against_a_line) {
     const std::vector<double> low{1, 1, 1}, high{3, 3, 3};
     BOOST_TEST(!not_linear(low, std::vector<double>{2.5, 2.4, 2.0}, high, false).has_value());
     const std::vector<double> disturbed{9, 1, 1, 1, 1}, middle{2, 2, 2, 2, 2}, three{3, 3, 3, 3, 3};
@@ -141,7 +141,7 @@ std::vector<double> times(double seconds, double noise, std::size_t n, std::uint
 }
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(data_that_takes_a_tenth_longer_is_told_from_data_that_does_not) {
+BOOST_AUTO_TEST_CASE(data_that_takes_a_tenth_longer_is_detected) {
     using Known = std::optional<bool>;
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         const auto fresh = times(1e-3, 0.02, 6, seed), same = times(1e-3, 0.02, 6, seed + 100),
@@ -152,12 +152,12 @@ BOOST_AUTO_TEST_CASE(data_that_takes_a_tenth_longer_is_told_from_data_that_does_
     }
 }
 
-BOOST_AUTO_TEST_CASE(three_rounds_tell_a_kernel_that_has_nothing_left_to_do) {
+BOOST_AUTO_TEST_CASE(three_rounds_detect_a_kernel_without_remaining_work) {
     BOOST_TEST((same_time(times(20e-3, 0.2, 3, 1), times(36e-6, 0.2, 3, 2), false) == std::optional(false)));
     BOOST_TEST((same_time(times(20e-3, 0.2, 2, 1), times(36e-6, 0.2, 2, 2), false) == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(noise_is_no_difference_of_the_data) {
+BOOST_AUTO_TEST_CASE(noise_is_not_taken_for_a_difference_of_data) {
     unsigned differ = 0;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         const auto known = same_time(times(1e-3, 0.3, 32, seed), times(1e-3, 0.3, 32, seed + 1000), true);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(noise_is_no_difference_of_the_data) {
     BOOST_TEST(differ <= 10u);
 }
 
-BOOST_AUTO_TEST_CASE(a_cell_that_waits_for_cores_is_never_precise_and_ends_at_the_time_or_at_its_most_samples) {
+BOOST_AUTO_TEST_CASE(cell_waiting_for_cores_ends_at_the_timeout_or_cap) {
     for (const double spent_at_the_end : {0.001, 0.5}) {
         StopRule rule{{}};
         std::vector<double> samples;
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_waits_for_cores_is_never_precise_and_ends_at_th
     }
 }
 
-BOOST_AUTO_TEST_CASE(cores_that_come_back_end_the_wait) {
+BOOST_AUTO_TEST_CASE(returning_cores_end_the_wait) {
     StopRule rule{{}};
     std::vector<double> samples;
     do samples.push_back(1.0);

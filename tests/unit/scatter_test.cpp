@@ -20,7 +20,7 @@ std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t sprea
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
+BOOST_AUTO_TEST_CASE(stores_land_only_at_the_defined_places) {
     for (const std::uint32_t spread : {1u, 4u, 32u}) {
         const auto setup = set_up("scatter_store", probe_gpu(), {{"spread", std::to_string(spread)}});
         auto out = argument<std::uint32_t>(setup, "out");
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_store_outside_the_blocks_of_the_trips_is_seen) {
+BOOST_AUTO_TEST_CASE(store_outside_the_blocks_of_the_trips_is_detected) {
     const auto setup = set_up("scatter_store", probe_gpu(), {{"spread", "1"}});
     const auto key = argument<std::uint32_t>(setup, "key")[0];
     auto out = argument<std::uint32_t>(setup, "out");
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_store_outside_the_blocks_of_the_trips_is_seen) {
     require_right_and_watched(setup, "out", out, 1, out.size() - 1);
 }
 
-BOOST_AUTO_TEST_CASE(loads_sum_what_lies_there) {
+BOOST_AUTO_TEST_CASE(loads_sum_the_words_at_their_addresses) {
     const auto setup = set_up("scatter_load", probe_gpu(), {{"spread", "8"}});
     const auto in = argument<std::uint32_t>(setup, "in");
     const auto mask = argument<std::uint32_t>(setup, "block_mask")[0];
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_cpu_and_too_wide_a_spread_are_unsupported) {
     BOOST_CHECK_THROW(set_up("scatter_load", probe_gpu(), {{"spread", "3"}}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(the_conclusion_gives_ratio_and_block_rate) {
+BOOST_AUTO_TEST_CASE(conclusion_has_ratio_and_block_rate) {
     std::vector<std::pair<double, double>> points;
     for (const double k : {1, 2, 4, 8, 16, 32}) points.emplace_back(k, 1e-10 * (1 + k));
     const auto found = concluded("scatter", {curve_of("store", points)}, probe_gpu());
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_gives_ratio_and_block_rate) {
     require_finding(found, "store block rate", 1e10);
 }
 
-BOOST_AUTO_TEST_CASE(a_block_rate_is_of_the_spreads_where_each_further_block_costs_the_same) {
+BOOST_AUTO_TEST_CASE(block_rate_comes_from_spreads_with_constant_extra_cost) {
     // An H200, 2026-11-22: one, two and four blocks cost nearly the same.
     const auto rate = [](const std::vector<double>& ps) {
         std::vector<std::pair<double, double>> points;

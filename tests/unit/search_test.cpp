@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_SUITE(search_test)
 using namespace cllab;
 using namespace cllab::test::tuned;
 
-BOOST_AUTO_TEST_CASE(points_that_break_a_constraint_are_no_points_and_the_default_is_one_that_holds_it) {
+BOOST_AUTO_TEST_CASE(constraints_exclude_points_and_move_the_default) {
     auto e = family();
     e.constraints["plain"] = {whole_multiples()};
     const auto space = tune_space(selected(e, 0), {});
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(points_that_break_a_constraint_are_no_points_and_the_defaul
     for (const auto& [point, seconds] : found.ranked) BOOST_TEST(space.has(point));
 }
 
-BOOST_AUTO_TEST_CASE(a_space_too_large_to_list_is_searched_within_its_constraints) {
+BOOST_AUTO_TEST_CASE(unlisted_large_space_is_searched_within_its_constraints) {
     auto e = family();
     for (auto& axis : e.axes)
         if (!axis.tune.empty()) axis.tune = {"1:100:+1"};
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_space_too_large_to_list_is_searched_within_its_constraint
     BOOST_TEST(found.ranked.front().second < 1.5);
 }
 
-BOOST_AUTO_TEST_CASE(as_many_points_as_there_is_time_for_are_all_tried_each_beside_the_fastest_so_far) {
+BOOST_AUTO_TEST_CASE(all_points_are_tried_next_to_the_fastest_if_time_permits) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "1:15:+1"}});
     std::vector<std::size_t> batches;
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(as_many_points_as_there_is_time_for_are_all_tried_each_besi
         BOOST_TEST(found.ranked[n - 1].second <= found.ranked[n].second);
 }
 
-BOOST_AUTO_TEST_CASE(what_slows_a_batch_down_makes_no_point_of_it_slow) {
+BOOST_AUTO_TEST_CASE(slow_batch_makes_none_of_its_points_slow) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "1:15:+1"}});
     int batch = 0;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(what_slows_a_batch_down_makes_no_point_of_it_slow) {
     for (const auto& [point, seconds] : found.ranked) BOOST_TEST(std::fabs(seconds - bowl(point)) < 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(above_that_the_search_finds_the_bottom_of_a_bowl_with_few_points) {
+BOOST_AUTO_TEST_CASE(search_of_a_large_space_finds_the_minimum_with_few_points) {
     const auto e = family();
     const auto space = tune_space(selected(e, 1), {});
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(above_that_the_search_finds_the_bottom_of_a_bowl_with_few_p
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_strategy_is_what_its_name_says) {
+BOOST_AUTO_TEST_CASE(each_strategy_matches_its_name) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {});  // 420 points
     const auto all = search(space, as_it_is, measured_by(bowl), 1, 1000, Strategy::all);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_strategy_is_what_its_name_says) {
     BOOST_TEST(search(space, as_it_is, measured_by(bowl), 1, 1000, Strategy::local).is_exhaustive());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_known_is_not_measured_again) {
+BOOST_AUTO_TEST_CASE(known_points_are_not_measured_again) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "1:15:+1"}});
     std::set<std::string> asked;
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(what_is_known_is_not_measured_again) {
     for (const auto& [point, seconds] : found.ranked) BOOST_TEST(std::fabs(seconds - bowl(point)) < 1e-9);
 }
 
-BOOST_AUTO_TEST_CASE(an_interrupted_search_has_what_was_found_before) {
+BOOST_AUTO_TEST_CASE(interrupted_search_keeps_earlier_results) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "1:15:+1"}});
     int batch = 0;
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(an_interrupted_search_has_what_was_found_before) {
     BOOST_TEST(cut.best()->second == cut.found().ranked.front().second);
 }
 
-BOOST_AUTO_TEST_CASE(points_that_are_the_same_on_the_device_are_tried_once_and_impossible_ones_never) {
+BOOST_AUTO_TEST_CASE(equal_points_are_tried_once_and_impossible_ones_never) {
     const auto e = family();
     // y is looked at in steps of 5 and cannot be above 10; x is not looked at.
     const auto device = [](const Point& p) -> std::optional<Point> {
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(points_that_are_the_same_on_the_device_are_tried_once_and_i
                             [&](const auto& r) { return r.first == space.initial; })));
 }
 
-BOOST_AUTO_TEST_CASE(a_large_space_of_few_different_points_asks_for_each_of_them_once_per_round) {
+BOOST_AUTO_TEST_CASE(large_space_of_few_points_measures_each_once_per_round) {
     const auto e = family();
     const auto space = tune_space(selected(e, 1), {});
     std::size_t asked_twice = 0;
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_large_space_of_few_different_points_asks_for_each_of_them
     BOOST_TEST(asked_twice == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_default_is_always_among_the_points_tried) {
+BOOST_AUTO_TEST_CASE(default_is_always_among_the_tried_points) {
     const auto e = family();
     const auto space = tune_space(selected(e, 1), {});
     const auto found = search(space, as_it_is, measured_by(bowl), 3);
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_default_is_always_among_the_points_tried) {
     BOOST_TEST(seen);
 }
 
-BOOST_AUTO_TEST_CASE(points_without_a_time_are_passed_over) {
+BOOST_AUTO_TEST_CASE(points_without_a_time_are_skipped) {
     const auto e = family();
     const auto space = tune_space(selected(e, 1), {});
     const auto odd_only = [](const std::vector<Point>& points) {

@@ -25,7 +25,7 @@ void change(std::optional<Field>& field) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_number_switch_and_choice_crosses_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(only_numbers_switches_and_choices_are_sent) {
     run::Settings sent;
     unsigned fields = 0, crossing = 0;
     run::visit_fields(sent, [&]<typename Field>(Field& field) {
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(every_number_switch_and_choice_crosses_and_nothing_else) {
     BOOST_TEST(fields - crossing == 13u);
 }
 
-BOOST_AUTO_TEST_CASE(a_choice_that_was_not_made_crosses_too) {
+BOOST_AUTO_TEST_CASE(unset_choice_is_sent_as_unset) {
     run::Settings there;
     there.fresh_data = true;
     app::take_fields(there, app::sent_fields({}));

@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(source_lines)
 using namespace cllab;
 using namespace cllab::inspect;
 
-BOOST_AUTO_TEST_CASE(lines_hold_from_an_address_on_and_instructions_without_one_have_none) {
+BOOST_AUTO_TEST_CASE(line_holds_from_its_address_to_the_next) {
     const auto places = decoded_lines(
         "Contents of the .debug_line section:\n\nCU: /tmp/my x/k.cl:\n"
         "File name                            Line number    Starting address    View    Stmt\n"
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(lines_hold_from_an_address_on_and_instructions_without_one_
         for (const auto& [address, place] : decoded_lines(other)) BOOST_TEST(place.find(":7") != place.npos, other);
 }
 
-BOOST_AUTO_TEST_CASE(each_line_of_a_text_has_the_place_that_its_directives_give_it) {
+BOOST_AUTO_TEST_CASE(each_line_gets_its_place_from_the_line_directives) {
     const auto lines = lines_with_places("#line 1 \"lab.h\"\nfirst\n#line 10 \"sub/pitch.cl\"\nten\neleven\n");
     BOOST_TEST_REQUIRE(lines.size() >= 5u);
     BOOST_TEST((lines[1].first + " " + lines[1].second) == "lab.h:1 first");
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(each_line_of_a_text_has_the_place_that_its_directives_give_
     BOOST_TEST((lines[4].first + " " + lines[4].second) == "pitch.cl:11 eleven");
 }
 
-BOOST_AUTO_TEST_CASE(lines_are_only_of_functions_with_the_same_bytes) {
+BOOST_AUTO_TEST_CASE(lines_are_used_only_for_functions_with_equal_bytes) {
     const auto same = [](const std::string& object, const std::string& ran, const std::string& function = "k") {
         const auto lined = build::x86_object({{"before", "\x90"}, {"k", object}});
         const auto there = build::x86_object({{"k", ran}});

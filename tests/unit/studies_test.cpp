@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_finds_where_wide_accesses_pay) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_size_that_is_no_whole_number_of_floats_is_refused) {
+BOOST_AUTO_TEST_CASE(size_that_splits_a_float_is_refused) {
     BOOST_TEST(says(refusal("saxpy", "w32", {{"size", "18"}}), "multiples of 4"));
     BOOST_TEST(says(unsupported("saxpy", "w32", {{"size", "1Gi"}}), "allocates at most"));
 }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(gemm)
 
-BOOST_AUTO_TEST_CASE(the_check_names_the_one_wrong_element) {
+BOOST_AUTO_TEST_CASE(check_reports_the_one_wrong_element) {
     Study cell("gemm", "naive", {{"m", "9"}, {"n", "7"}, {"k", "13"}});
     const auto a = argument<float>(cell.setup, "a"), b = argument<float>(cell.setup, "b"),
                c = argument<float>(cell.setup, "c");
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_check_names_the_one_wrong_element) {
     BOOST_TEST(says(cell.verdict(), "c[2][0] is nan"));
 }
 
-BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
+BOOST_AUTO_TEST_CASE(errors_that_cancel_in_a_sum_are_found) {
     const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
     const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = lib::view<float>(in.c);
     std::vector<float> out{c[0] + a[0] * b[0], c[1] + a[0] * b[1]};
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
     BOOST_TEST(cllab::model::gemm::check(in, out, 1).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wrong_after_one) {
+BOOST_AUTO_TEST_CASE(product_added_twice_is_right_only_after_two_operations) {
     const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
     const auto a = cllab::model::lib::view<float>(in.a), b = cllab::model::lib::view<float>(in.b),
                c = cllab::model::lib::view<float>(in.c);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wro
     BOOST_TEST(cllab::model::gemm::check(in, out, 1, 1).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(rows_with_gaps_are_compared_without_them_and_a_written_gap_is_found) {
+BOOST_AUTO_TEST_CASE(padded_rows_are_compared_without_gaps_that_must_stay) {
     Study plain("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}}),
         wide("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}, {"pad", "3"}});
     const auto c = plain.out<float>("c"), to = wide.out<float>("c");
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(rows_with_gaps_are_compared_without_them_and_a_written_gap_
     BOOST_TEST(wide.verdict() == "c[2][7] was written, though it lies between two rows");
 }
 
-BOOST_AUTO_TEST_CASE(a_size_whose_rate_lies_below_both_its_sides_is_the_dip) {
+BOOST_AUTO_TEST_CASE(dip_is_the_size_with_less_rate_than_both_neighbours) {
     std::vector<Curve> curves;
     for (const int m : {96, 112, 128, 144, 160, 176}) {
         Curve curve{"naive", {}, {}};
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_depth_of_zero_is_refused) {
     BOOST_TEST(says(unsupported("gemm", "naive", {{"m", "16Mi"}, {"k", "8Mi"}}), "elements of A"));
 }
 
-BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their_rows_are_not_aligned) {
+BOOST_AUTO_TEST_CASE(tiles_follow_the_matrix_size_and_unaligned_rows_are_copied) {
     model::Device device;
     device.type = model::DeviceType::gpu;
     device.max_group = 256;
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
     BOOST_TEST(!tiles(Implementation::amd, "2048").starts_with("256"));
 }
 
-BOOST_AUTO_TEST_CASE(a_stream_has_the_work_groups_that_are_resident_and_at_most_one_for_each_step_of_k) {
+BOOST_AUTO_TEST_CASE(stream_has_the_resident_groups_but_at_most_one_per_k_step) {
     model::Device device = small_device(model::DeviceType::gpu);
     device.max_group = 256;
     device.max_group_promised = 1024;
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_stream_has_the_work_groups_that_are_resident_and_at_most_
                     "axis 'slices' must be 1"));
 }
 
-BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty_on_nvidia_only) {
+BOOST_AUTO_TEST_CASE(streams_replace_a_nearly_empty_last_round_on_nvidia_only) {
     model::Device device = small_device(model::DeviceType::gpu);
     device.max_group_promised = 1024;
     device.max_alloc_bytes = device.global_bytes = 16ull << 30;
@@ -318,7 +318,7 @@ void normalise(Study& cell, int sets, int count, bool affine, At at) {
 
 const Axes tiny{{"images", "8"}, {"channels", "3"}, {"height", "2"}, {"width", "5"}};
 
-BOOST_AUTO_TEST_CASE(the_check_of_pixels_rejects_statistics_of_half_the_images) {
+BOOST_AUTO_TEST_CASE(pixel_check_rejects_statistics_of_half_the_images) {
     Study cell("batchnorm", "pixel_two", tiny);
     normalise(cell, 30, 8, false, [](int s, int i) { return i * 30 + s; });
     BOOST_TEST(cell.verdict() == "");
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(the_check_of_pixels_rejects_statistics_of_half_the_images) 
     BOOST_TEST(says(cell.verdict(), "means[0]"));
 }
 
-BOOST_AUTO_TEST_CASE(the_check_of_channels_rejects_one_wrong_value_and_a_forgotten_running_mean) {
+BOOST_AUTO_TEST_CASE(channel_check_rejects_a_wrong_value_or_running_mean) {
     Study cell("batchnorm", "channel_wide", tiny);
     normalise(cell, 3, 80, true, [](int s, int i) { return (i / 10 * 3 + s) * 10 + i % 10; });
     BOOST_TEST(cell.verdict() == "");

@@ -69,7 +69,7 @@ Curve counted(const std::string& variant, const Axes& fixed, double instructions
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_sub_group_of_any_width_is_right_only_with_every_operation_done) {
+BOOST_AUTO_TEST_CASE(sub_group_of_any_width_must_do_every_operation) {
     for (const std::string operation : {"reduce", "scan", "broadcast", "shuffle"}) {
         const auto setup = set_up("subgroup_latency", any_width(), {{"operation", operation}});
         for (const std::size_t width : {8, 32, 64}) {
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_sub_group_of_any_width_is_right_only_with_every_operation
     }
 }
 
-BOOST_AUTO_TEST_CASE(sub_groups_that_do_not_hold_each_work_item_once_are_wrong) {
+BOOST_AUTO_TEST_CASE(sub_groups_must_hold_each_work_item_once) {
     const auto setup = set_up("subgroup_latency", any_width(), {{"operation", "reduce"}});
     const auto right = kernel(setup, "reduce", 32, 16);
     for (const auto& [at, word] : {std::pair{0, 1u}, {1, 1u}, {1, 40u}, {2, 16u}, {3 * 40, 0u}, {3 * 40, 7u}}) {
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(sub_groups_that_do_not_hold_each_work_item_once_are_wrong) 
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_sub_groups_or_no_shuffle_says_so) {
+BOOST_AUTO_TEST_CASE(missing_sub_groups_or_shuffles_are_reported) {
     const auto refused = [](const Device& device, const char* operation) {
         try {
             set_up("subgroup_rate", device, {{"operation", operation}});
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_has_no_sub_groups_or_no_shuffle_says_so) {
     BOOST_TEST(refused(device, "shuffle") == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_conversion_is_right_to_the_bit_and_in_every_trip) {
+BOOST_AUTO_TEST_CASE(conversion_is_exact_in_every_trip) {
     const std::map<std::string, std::uint32_t (*)(std::uint32_t)> conversions{
         {"float_to_half", [](std::uint32_t w) { return std::uint32_t{to_half(std::bit_cast<float>(w)).bits}; }},
         {"half_to_float",
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_conversion_is_right_to_the_bit_and_in_every_trip) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_finding_names_the_instructions_that_the_code_has_for_each_operation_where_they_are_several) {
+BOOST_AUTO_TEST_CASE(finding_states_the_instructions_per_operation_if_several) {
     const auto dot = [](double instructions) {
         return of_id(concluded("integer", {counted("dot", {}, instructions)}, probe_cpu()), "dot").how;
     };
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_finding_names_the_instructions_that_the_code_has_for_each
     BOOST_TEST(says(of_half(37 + 16 * 56), "through 56 instructions each"));
 }
 
-BOOST_AUTO_TEST_CASE(instructions_are_named_of_machine_code_and_not_of_ptx) {
+BOOST_AUTO_TEST_CASE(instructions_are_named_for_machine_code_and_not_for_ptx) {
     const auto how = [](const std::string& set) {
         auto record = cell("integer", "dot", 1e-9);
         record.metrics = {{"step_time", {1e-9, "s", Better::lower}}};
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(instructions_are_named_of_machine_code_and_not_of_ptx) {
     BOOST_TEST(!says(how("ptx"), "through"));
 }
 
-BOOST_AUTO_TEST_CASE(a_type_that_takes_far_more_instructions_than_float_says_how_many) {
+BOOST_AUTO_TEST_CASE(type_with_many_more_instructions_than_float_states_them) {
     const auto peak = [](const char* type, double instructions) {
         return counted("peak", {{"type", type}, {"ilp", "4"}, {"unroll", "16"}}, instructions, 4);
     };

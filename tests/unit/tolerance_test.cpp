@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_SUITE(tolerance)
 using namespace cllab;
 using namespace cllab::model;
 
-BOOST_AUTO_TEST_CASE(neighbors_are_one_ulp_apart_on_either_side_of_zero) {
+BOOST_AUTO_TEST_CASE(neighbours_are_one_ulp_apart_on_either_side_of_zero) {
     constexpr float least = std::numeric_limits<float>::denorm_min();
     BOOST_TEST(ulps_between(1.0f, std::nextafter(1.0f, 2.0f)) == 1.0);
     BOOST_TEST(ulps_between(-least, least) == 2.0);
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(neighbors_are_one_ulp_apart_on_either_side_of_zero) {
     BOOST_TEST(ulps_between(2.0, std::nextafter(2.0, 1.0)) == 1.0);
 }
 
-BOOST_AUTO_TEST_CASE(one_of_the_three_is_enough_and_the_largest_errors_are_kept) {
+BOOST_AUTO_TEST_CASE(any_of_three_tolerances_suffices_and_maxima_are_kept) {
     Errors errors({0.5, 0, 2});
     BOOST_TEST(errors.tolerates(10.25f, 10.0f));
     BOOST_TEST(errors.tolerates(1e6f + 0.125f, 1e6f));
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(one_of_the_three_is_enough_and_the_largest_errors_are_kept)
     BOOST_TEST(pixels.ulp() == errors.ulp());
 }
 
-BOOST_AUTO_TEST_CASE(a_check_of_many_threads_finds_the_one_value_that_is_too_far) {
+BOOST_AUTO_TEST_CASE(parallel_check_finds_the_one_value_beyond_tolerance) {
     std::vector<float> found(1 << 20, 1.0f);
     found[77] = 1.5f;
     found[900'000] = 3.0f;
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_check_of_many_threads_finds_the_one_value_that_is_too_far
     BOOST_TEST(errors.absolute() == 0.5);
 }
 
-BOOST_AUTO_TEST_CASE(every_family_has_the_axis_of_build_options_and_they_come_last) {
+BOOST_AUTO_TEST_CASE(every_family_has_build_options_as_its_last_axis) {
     const auto& family = test::family("muladd");
     const auto axes = axes_of(family, family.variants.front(), {{"options", ",-cl-mad-enable -cl-opt-disable"}});
     BOOST_TEST(axes.back().values == (std::vector<std::string>{"none", "-cl-mad-enable -cl-opt-disable"}),
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(every_family_has_the_axis_of_build_options_and_they_come_la
     BOOST_TEST(setup.point.text("options") == "-cl-mad-enable");
 }
 
-BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_takes_none_of_them_out_of_the_comparison) {
+BOOST_AUTO_TEST_CASE(axis_of_some_variants_keeps_all_of_them_comparable) {
     for (const auto* ids : {"pitch_", "gemm_", "himeno_"}) {
         const auto of = model::select(model::registry(), {std::string(ids) + "*"});
         // Himeno's two that repeat their iterations do other work than the rest.

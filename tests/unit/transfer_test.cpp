@@ -55,7 +55,7 @@ std::string verdict(const Setup& setup, const std::map<std::string, Bytes>& cont
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_word_that_goes_up_and_comes_back_is_looked_at) {
+BOOST_AUTO_TEST_CASE(every_transferred_word_is_checked) {
     for (const char* variant : {"blocking", "events", "queues"}) {
         const auto setup = set_up(std::string("transfer_") + variant, probe_cpu(), small);
         const auto right = right_answer(setup);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(every_word_that_goes_up_and_comes_back_is_looked_at) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_pieces_make_up_the_size) {
+BOOST_AUTO_TEST_CASE(pieces_add_up_to_the_size) {
     const auto setup = set_up("transfer_events", probe_cpu(), small);
     std::size_t up = 0;
     for (const auto& argument : setup.args)
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_pieces_make_up_the_size) {
     BOOST_CHECK_THROW(set_up("transfer_events", probe_cpu(), {{"size", "8"}, {"pieces", "3"}}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(with_one_queue_a_piece_follows_the_other_and_with_several_they_overlap) {
+BOOST_AUTO_TEST_CASE(pieces_run_in_order_on_one_queue_and_overlap_on_several) {
     using Order = std::vector<std::pair<std::string, unsigned>>;
     const Order one{{"up src0", 0},   {"kernel src0", 0}, {"down dst0", 0},   {"up src1", 0},  {"kernel src1", 0},
                     {"down dst1", 0}, {"up src2", 0},     {"kernel src2", 0}, {"down dst2", 0}};

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(tuning)
 using namespace cllab;
 using namespace cllab::test::tuned;
 
-BOOST_AUTO_TEST_CASE(a_space_has_the_axes_that_the_variant_looks_at) {
+BOOST_AUTO_TEST_CASE(space_has_the_axes_that_the_variant_uses) {
     const auto e = family();
     const auto plain = tune_space(selected(e, 0), {}), wide = tune_space(selected(e, 1), {});
     BOOST_TEST(plain.tuned == (std::vector<std::string>{"x", "y"}), boost::test_tools::per_element());
@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(a_space_has_the_axes_that_the_variant_looks_at) {
     BOOST_TEST(plain.initial.text("y") == "4");
 }
 
-BOOST_AUTO_TEST_CASE(the_command_line_gives_candidates_and_values) {
+BOOST_AUTO_TEST_CASE(command_line_sets_candidates_and_values) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "2,3"}, {"size", "128"}});
     BOOST_TEST(points_of(space.axes) == 2.0 * 20);
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(the_command_line_gives_candidates_and_values) {
     BOOST_TEST(fixed.tuned == (std::vector<std::string>{"y"}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
+BOOST_AUTO_TEST_CASE(untunable_space_has_a_clear_error) {
     auto e = family();
     BOOST_TEST(refusal(e, {{"size", "1,2"}}) ==
                "axis 'size' has 2 values, but `cllab tune` takes one; choose it with --axis size=VALUE (the axes it "
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
     BOOST_TEST(refusal(e, {}) == "'f_plain' has no launch parameter to tune: every axis affects the result");
 }
 
-BOOST_AUTO_TEST_CASE(constraints_that_leave_nothing_are_one_sentence) {
+BOOST_AUTO_TEST_CASE(constraints_that_exclude_all_points_give_one_sentence) {
     auto e = family();
     e.constraints["plain"] = {whole_multiples()};
     BOOST_TEST(
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(constraints_that_leave_nothing_are_one_sentence) {
         "no points left: 'where x % y == 0' excludes all 4 points; --axis NAME=VALUES gives an axis other values");
 }
 
-BOOST_AUTO_TEST_CASE(the_candidates_of_every_family_are_legal_and_hold_its_default) {
+BOOST_AUTO_TEST_CASE(candidates_of_every_family_are_legal_and_include_the_default) {
     std::set<std::string> families;
     for (const auto& experiment : registry()) {
         for (const auto& axis : experiment.axes) {

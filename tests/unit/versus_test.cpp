@@ -32,7 +32,7 @@ model::Comparison compared(app::Runner& runner, double seconds,
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence_and_each_side_its_own_control) {
+BOOST_AUTO_TEST_CASE(two_builds_of_both_sides_give_four_pairs_and_own_controls) {
     test::FakeRunner runner(std::vector{1.10, 1.00, 1.12, 1.01});
     const auto c = compared(runner, 1);
     BOOST_REQUIRE(runner.cells.size() == 4u);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
     BOOST_TEST((c.judgement.verdict == model::Verdict::slower));
 }
 
-BOOST_AUTO_TEST_CASE(several_take_turns_with_the_first_one_in_the_same_processes_and_each_has_its_own_verdict) {
+BOOST_AUTO_TEST_CASE(several_variants_alternate_with_the_first_with_own_verdicts) {
     test::FakeRunner runner(std::vector{1.00, 1.10, 0.90, 1.00, 1.02});
     app::Versus all(runner, {}, "0:0", {cell("first"), cell("slow"), cell("fast"), cell("equal")},
                     std::vector<model::Record>(4), model::Control::left);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(several_take_turns_with_the_first_one_in_the_same_processes
     BOOST_TEST((equal.judgement.verdict == model::Verdict::same));
 }
 
-BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_more_is_wanted) {
+BOOST_AUTO_TEST_CASE(comparison_stops_when_decided_and_can_be_continued) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, std::vector<model::Record>(2));
     compare::Rules rules;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
     BOOST_TEST(both.comparison().judgement.ratio.n == rules.least + 1);
 }
 
-BOOST_AUTO_TEST_CASE(processes_are_made_ahead_and_none_is_left_at_its_end_however_it_ends) {
+BOOST_AUTO_TEST_CASE(processes_are_started_ahead_and_all_end_with_the_comparison) {
     test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     compared(runner, 60);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(processes_are_made_ahead_and_none_is_left_at_its_end_howeve
     BOOST_TEST(!lost.expects);
 }
 
-BOOST_AUTO_TEST_CASE(equal_code_that_gets_other_arguments_is_another_cell_and_may_have_a_winner) {
+BOOST_AUTO_TEST_CASE(equal_code_with_other_arguments_may_have_a_winner) {
     model::Record left, right;
     left.code.fingerprint = right.code.fingerprint = "equal";
     left.launch = "one";
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(equal_code_that_gets_other_arguments_is_another_cell_and_ma
     BOOST_TEST((verdict() == model::Verdict::same_code));
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_in_an_arrangement_ends_it_and_says_whose_it_is) {
+BOOST_AUTO_TEST_CASE(failure_in_a_replicate_ends_it_and_names_the_side) {
     for (const std::size_t wrong : {0u, 1u, 2u, 3u}) {
         test::FakeRunner runner([&](model::Record& record, const model::Cell&, std::size_t index) {
             if (index != wrong || runner.requests.size() < 3) return;
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_failure_in_an_arrangement_ends_it_and_says_whose_it_is) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured) {
+BOOST_AUTO_TEST_CASE(processes_are_started_ahead_only_without_disturbing_timing) {
     model::Device device;
     device.type = model::DeviceType::gpu;
     device.unified_memory = false;
@@ -144,14 +144,14 @@ BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
     BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(several_pairs_together_name_a_winner_among_equals_as_seldom_as_one) {
+BOOST_AUTO_TEST_CASE(several_pairs_keep_the_rate_of_false_winners_of_one) {
     const double one = 1 - compare::Rules{}.coverage;
     BOOST_TEST(1 - app::rules_for(1).coverage == one, tolerance(1e-9));
     for (const std::size_t pairs : {2u, 5u, 20u})
         BOOST_TEST(static_cast<double>(pairs) * (1 - app::rules_for(pairs).coverage) <= one * 1.001);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_that_says_something_else_than_the_verdict_is_explained) {
+BOOST_AUTO_TEST_CASE(table_that_disagrees_with_the_verdict_is_explained) {
     const auto page = [](double left) {
         const test::FakeRunner runner(std::vector{1.0, 1.0});
         app::Pair pair{runner.record_of(cell("left"), "0:0"), runner.record_of(cell("right"), "0:0")};

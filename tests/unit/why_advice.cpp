@@ -26,7 +26,7 @@ model::Record scattering(double seconds) {
 
 BOOST_AUTO_TEST_SUITE(why_advice)
 
-BOOST_AUTO_TEST_CASE(reads_from_a_line_each_are_bounded_by_whole_lines_on_a_cpu_and_said) {
+BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) {
     const double seconds = 256000 * 64 / 12e9;
     const auto r = scattering(2 * seconds);
     const auto lines = bound(r, "lines");
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(reads_from_a_line_each_are_bounded_by_whole_lines_on_a_cpu_
     BOOST_TEST(said_of(scattering(100 * seconds), profile()) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_launch_that_leaves_units_idle_is_said_and_one_that_uses_all_is_not) {
+BOOST_AUTO_TEST_CASE(launch_with_idle_units_is_reported) {
     auto counts = launch(12);
     BOOST_TEST(says(said_of(counted(1e-3, counts), gpu()), "12 groups work on 12 of the 100 compute units"));
     auto one = on_cpu(launch(1), {});
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_leaves_units_idle_is_said_and_one_that_uses_a
     BOOST_TEST(!says(said_of(counted(1e-3, launch(100)), gpu()), "idle"));
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_is_said_where_nothing_explains_the_time) {
+BOOST_AUTO_TEST_CASE(long_chain_is_reported_when_no_bound_explains_the_time) {
     auto counts = launch(1000);
     compute(counts, Operation::float_divide, 256);
     compute(counts, Operation::float_add, 256);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_chain_is_said_where_nothing_explains_the_time) {
     BOOST_TEST(!says(said_of(r, profile()), "chain"));
 }
 
-BOOST_AUTO_TEST_CASE(spills_and_the_drivers_group_are_said) {
+BOOST_AUTO_TEST_CASE(spills_and_driver_chosen_groups_are_reported) {
     auto r = counted(1.1 * 1000 * 32 * 32 / 32e12, launch(1000));
     BOOST_TEST(!says(said_of(r, gpu()), "spills"));
     r.code.spills = 16;

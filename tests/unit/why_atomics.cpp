@@ -11,14 +11,14 @@ BOOST_AUTO_TEST_SUITE(why_atomics)
 using namespace cllab;
 using namespace test::why;
 
-BOOST_AUTO_TEST_CASE(atomics_on_one_word_are_bounded_by_the_rate_of_one_address_and_others_by_the_fastest) {
+BOOST_AUTO_TEST_CASE(atomics_use_the_one_address_rate_or_else_the_fastest) {
     BOOST_TEST(bound(record(1, {.atomics = 1e6, .footprint = 4}), "atomics").seconds == 0.1, is_close);
     BOOST_TEST(bound(record(1, {.atomics = 1e6, .footprint = 4096}), "atomics").seconds == 0.01, is_close);
     BOOST_TEST(
         explanation(record(1, {.chain = "atomic", .atomics = 1})).bounds.empty());  // a chain is a matter of latency
 }
 
-BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there_is_room_for) {
+BOOST_AUTO_TEST_CASE(atomics_use_the_fastest_rate_of_the_possible_addresses) {
     const auto swept = with(profile(), {figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6),
                                         figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6)});
     const auto rate = [&](double words) {
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(in_place(1000) == 100e6, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_rate_of_atomics_that_the_profile_lacks_is_missing) {
+BOOST_AUTO_TEST_CASE(atomic_rate_missing_in_the_profile_is_listed_as_missing) {
     auto limits = profile();
     std::erase_if(limits.figures, [](const auto& f) { return f.id.starts_with("atomic."); });
     const auto global = explanation(record(1, {.atomics = 1e6, .footprint = 4}), limits);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_rate_of_atomics_that_the_profile_lacks_is_missing) {
                boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(words_of_one_line_are_as_slow_for_cores_as_fewer_words_of_it) {
+BOOST_AUTO_TEST_CASE(words_of_one_cache_line_count_as_fewer_words_on_a_cpu) {
     auto swept = with(profile(), {figure("atomic.global.32", "atomics, 32 addresses", "op/s", 80e6),
                                   figure("atomic.global.4", "atomics, 4 addresses", "op/s", 12e6),
                                   figure("cacheline.line", "line", "byte", 64, 0)});
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(words_of_one_line_are_as_slow_for_cores_as_fewer_words_of_i
     BOOST_TEST(rate(16) == 80e6, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_core_does_the_atomics_on_local_memory_of_its_groups_one_after_the_other) {
+BOOST_AUTO_TEST_CASE(core_executes_local_atomics_of_its_groups_serially) {
     const auto limits = with(profile(), {figure("atomic.latency", "atomic latency", "s", 5e-9)});
     model::WorkInfo work{.groups = 100, .group = 64, .local_atomics = 1e6};
     BOOST_TEST(bound(record(1, work), "local_atomics", limits).seconds == 1e6 / 2 * 5e-9, is_close);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_core_does_the_atomics_on_local_memory_of_its_groups_one_a
     BOOST_TEST(why_not(gpu, "atomics on local memory", limits) == "the profile has no rate of them");
 }
 
-BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_as_are_declared) {
+BOOST_AUTO_TEST_CASE(local_atomics_have_the_rate_of_their_declared_addresses) {
     auto swept = profile();
     for (const auto& [number, rate] : {std::pair{"one", 1e9}, {"4", 3e9}, {"32", 9e9}, {"many", 20e9}})
         swept.figures.push_back(figure(std::string("atomic.local.") + number, "local atomics", "op/s", rate));
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(of_five.high == 1e6 / 4.5e9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
+BOOST_AUTO_TEST_CASE(atomic_may_be_as_near_as_the_second_level) {
     auto measured = with(profile(), {figure("atomic.latency", "atomic latency", "s", 220e-9)});
     const auto taking = [](double seconds, const char* type) {
         auto out = record(seconds, {.chain = "atomic"});
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
     BOOST_CHECK(explanation(taking(100e-9, "gpu"), measured).limit == Limit::impossible);
 }
 
-BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_and_is_no_larger) {
+BOOST_AUTO_TEST_CASE(barriers_use_the_largest_timed_group_that_is_no_larger) {
     const auto timed = with(profile(), {figure("barrier.plain.64", "barrier of 64", "s", 10e-9),
                                         figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9)});
     const auto of = [&](double group) { return explanation(record(1, {.group = group, .barriers = 1000}), timed); };

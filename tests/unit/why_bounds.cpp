@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(why_bounds)
 using namespace cllab;
 using namespace test::why;
 
-BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_that_reads_and_writes_in_the_same_proportion) {
+BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_of_equal_read_write_ratio) {
     const auto of = [](double read) {
         auto work = copying();
         work.read = read * work.bytes;
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_that_reads_and_writes_in_th
     BOOST_TEST(bound(record(1, unknown), "memory").figure == "bandwidth.read");
 }
 
-BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what_the_level_before_may_hold) {
+BOOST_AUTO_TEST_CASE(footprint_is_in_the_first_level_that_holds_it) {
     const auto reads = [](double footprint, const std::string& cache = "hot") {
         auto r = record(1, {.bytes = footprint, .read = footprint, .footprint = footprint});
         r.time->cache = cache;
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what
     BOOST_TEST(reads(60 * KiB, "cold").seconds == 60 * KiB / 12e9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
+BOOST_AUTO_TEST_CASE(no_level_is_slower_than_the_next_one) {
     auto disturbed = profile();
     for (auto& f : disturbed.figures)
         if (f.id == "bandwidth.l2.rate") f.value = f.low = f.high = 5e9;
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
                "bandwidth.read");
 }
 
-BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_copy_there) {
+BOOST_AUTO_TEST_CASE(balanced_traffic_in_a_cache_is_bounded_by_its_copy_rate) {
     auto measured = with(profile(), {figure("bandwidth.l2.copy", "L2 copy bandwidth", "B/s", 60e9)});
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
     const auto seconds = [&] { return bound(record(1, work), "l2", measured).seconds; };
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_co
     BOOST_TEST(seconds() == farther * 100 * KiB / 50e9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
+BOOST_AUTO_TEST_CASE(cache_bounds_count_only_reads) {
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
     BOOST_TEST(bound(record(1, work), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
+BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_only_by_the_peak_of_its_type) {
     BOOST_TEST(said(record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1})) ==
                "limited by float arithmetic: 95 % of the time");
     BOOST_TEST(said(record(2.1e-3, {.flops = 100e6, .type = "double", .launches = 1})) ==
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_o
     BOOST_TEST(report::limit_sentence(half, *record(1, {}).time) == "not explained: no bound is known");
 }
 
-BOOST_AUTO_TEST_CASE(products_of_a_type_that_only_matrix_units_have_are_bounded_by_their_fastest_instruction) {
+BOOST_AUTO_TEST_CASE(matrix_only_types_are_bounded_by_the_fastest_instruction) {
     const auto products = record(1, {.flops = 1e12, .type = "bf16"});
     BOOST_TEST(why_not(explanation(products), "arithmetic") == "the profile has no bf16 peak");
     auto measured = with(profile(), {figure("matrix.rate.bf16", "matrix units, bf16", "FLOP/s", 600e12)});
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(products_of_a_type_that_only_matrix_units_have_are_bounded_
     BOOST_TEST(bound(products, "arithmetic", measured).name == "bf16 matrix units");
 }
 
-BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_where_all_code_that_ran_was_seen) {
+BOOST_AUTO_TEST_CASE(narrow_vector_arithmetic_is_bounded_by_its_own_peak) {
     const auto measured =
         with(profile(), {figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9)});
     auto r = record(2.1e-3, {.flops = 100e6, .type = "float"});
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_w
     BOOST_TEST(figure_with({{.share = 1, .classes = {{"vector_256", 4}}}}, model::Hot::unknown) == "fma.peak.float");
 }
 
-BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowest_vectors) {
+BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_vector_lane) {
     const auto measured =
         with(profile(), {figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 40e9),
                          figure("fma.peak.double.128", "double peak in vectors of 128 bits", "FLOP/s", 20e9)});
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowes
     BOOST_TEST(said(r, measured) == "limited by scalar float arithmetic: 95 % of the time");
 }
 
-BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_were_measured) {
+BOOST_AUTO_TEST_CASE(idle_units_raise_the_bound_if_their_number_was_measured) {
     model::WorkInfo work{.flops = 100e6, .type = "float", .groups = 3};
     BOOST_TEST(explanation(record(1, work)).bounds.front().id == "arithmetic");
     const auto counted = with(profile(), {figure("fma.units", "compute units", "", 2, 0)});
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_we
     BOOST_TEST(explanation(record(1, work), counted).bounds.front().id == "arithmetic");
 }
 
-BOOST_AUTO_TEST_CASE(a_launch_of_several_groups_on_a_cpu_ends_when_all_cores_have_come) {
+BOOST_AUTO_TEST_CASE(cpu_launch_of_several_groups_waits_for_all_cores) {
     const auto measured =
         with(profile(), {figure("launch.empty.device", "empty kernel with one group per unit", "s", 3e-6)});
     const auto launch = [&](double groups) {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_launch_of_several_groups_on_a_cpu_ends_when_all_cores_hav
     BOOST_TEST(lasting(20e-6) == 3e-6, is_close);  // it ends before all of them have begun
 }
 
-BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
+BOOST_AUTO_TEST_CASE(consecutive_launches_are_bounded_by_first_and_further_costs) {
     BOOST_TEST(bound(record(1, {.launches = 1}), "launch").seconds == 1e-6, is_close);
     BOOST_TEST(bound(record(1, {.launches = 5}), "launch").seconds == 9e-6, is_close);
     const auto asleep = with(profile(), {figure("launch.second.item", "second launch", "s", 5e-6)});
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_mo
     BOOST_TEST(said(record(0.1e-6, {.launches = 1})).rfind("cannot be: launch alone takes at least 200 ns", 0) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
+BOOST_AUTO_TEST_CASE(latency_is_bounded_only_for_declared_chains) {
     BOOST_TEST(said(record(2.1e-9, {.chain = "load", .footprint = 16 * KiB})) ==
                "limited by L1 latency: 95 % of the time");
     BOOST_TEST(said(record(104.2e-9, {.chain = "load", .footprint = 100 * MiB})) ==
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(why_not(record(1, {}), "latency") == "the dependencies are not known");
 }
 
-BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_take) {
+BOOST_AUTO_TEST_CASE(executed_instructions_are_bounded_by_the_issue_rate) {
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_
     BOOST_TEST(why_not(r, "instruction issue", measured) == "executed instructions are not counted");
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_that_ran_has_one) {
+BOOST_AUTO_TEST_CASE(index_chain_includes_index_latency_if_the_hot_code_has_one) {
     const auto measured = with(profile(), {figure("latency.l1.indexed", "L1 latency by an index", "s", 2.5e-9)});
     auto r = record(2.6e-9, {.chain = "load", .footprint = 16 * KiB});
     const auto latency = [&] { return bound(r, "latency", measured); };
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_t
     BOOST_TEST(why_not(r, "latency", withheld) == "the profile has no L1 latency");
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes_what_a_chase_in_random_order_took) {
+BOOST_AUTO_TEST_CASE(scattered_load_chain_takes_the_time_of_a_random_chase) {
     auto measured = profile();
     measured.scattered = {{16 * KiB, 2e-9}, {64 * KiB, 8e-9}};
     const auto latency = [&](double footprint) {
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes
     BOOST_TEST(latency(100 * MiB).figure == "latency.memory.latency");
 }
 
-BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is_at_least_in_the_next_one) {
+BOOST_AUTO_TEST_CASE(data_beyond_a_known_level_is_at_least_in_the_next_one) {
     auto gpu = profile();
     gpu.caches.clear();
     gpu.figures.push_back(figure("latency.l1.size", "L1 capacity", "byte", 256 * KiB, 0));
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is
     BOOST_TEST(bound(chase, "latency", gpu).figure == "latency.memory.latency");
 }
 
-BOOST_AUTO_TEST_CASE(a_level_of_which_every_unit_has_its_own_holds_no_more_of_what_every_group_goes_through) {
+BOOST_AUTO_TEST_CASE(private_caches_do_not_add_up_for_shared_data) {
     model::WorkInfo work{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB};
     BOOST_TEST(explanation(record(1, work)).bounds.front().id == "l1");
     work.shared = true;
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_level_of_which_every_unit_has_its_own_holds_no_more_of_wh
     BOOST_TEST(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_cpu()).shared);
 }
 
-BOOST_AUTO_TEST_CASE(the_units_of_a_device_that_is_elsewhere_are_those_that_were_counted) {
+BOOST_AUTO_TEST_CASE(units_of_a_remote_device_come_from_the_profile) {
     model::Device elsewhere;
     elsewhere.compute_units = 0;
     BOOST_TEST(explain::limits_of({figure("fma.units", "compute units", "", 132, 0)}, {}, "", elsewhere).units == 132u);
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(the_units_of_a_device_that_is_elsewhere_are_those_that_were
     BOOST_TEST(explain::limits_of({figure("fma.units", "compute units", "", 132, 0)}, {}, "", elsewhere).units == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
+BOOST_AUTO_TEST_CASE(only_the_first_nvidia_level_exists_per_unit) {
     auto peaks = profile();
     peaks.caches.clear();
     peaks.units = 100;
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_u
     BOOST_TEST(figure_of("another", 1000 * MiB) == "bandwidth.l2.rate");  // its dies may have one each
 }
 
-BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
+BOOST_AUTO_TEST_CASE(last_gpu_group_adds_the_latency_of_its_load) {
     const auto peaks = with(profile(), {figure("dispatch.group.rate", "group rate", "group/s", 1e9),
                                         figure("latency.l2.latency", "L2 latency", "s", 150e-9)});
     const auto seconds = [&](const char* type, double bytes) {

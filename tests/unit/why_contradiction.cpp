@@ -17,7 +17,7 @@ std::size_t contradicted(model::WorkInfo work, const Counts& counts) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(more_bytes_declared_than_work_items_ask_for_are_a_contradiction) {
+BOOST_AUTO_TEST_CASE(more_declared_than_requested_bytes_are_a_contradiction) {
     const auto counts = stream();  // 8 bytes a work-item
     model::WorkInfo work;
     work.footprint = 8 * counts.items;
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(more_bytes_declared_than_work_items_ask_for_are_a_contradic
     BOOST_TEST(contradicted(work, counts) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(less_than_half_of_the_bytes_that_are_touched_is_a_contradiction) {
+BOOST_AUTO_TEST_CASE(less_than_half_of_the_touched_bytes_is_a_contradiction) {
     auto counts = stream();
     model::WorkInfo work;
     work.footprint = 8 * counts.items;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(less_than_half_of_the_bytes_that_are_touched_is_a_contradic
     BOOST_TEST(contradicted(work, counts) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(flops_contradict_by_a_factor_of_two_either_way) {
+BOOST_AUTO_TEST_CASE(flops_contradict_beyond_a_factor_of_two_either_way) {
     auto counts = stream();
     compute(counts, Operation::float_fma, 10);
     model::WorkInfo work;

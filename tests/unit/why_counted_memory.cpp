@@ -20,7 +20,7 @@ Counts adding_to_one_word() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_different_bytes_that_all_groups_touch) {
+BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_distinct_bytes_of_all_groups) {
     const double groups = 1e6, bytes = groups * 256 * 32;
     const auto e = explained(counted(1.05 * bytes / 4e12, launch(groups, 128, 128),
                                      {.bytes = bytes, .assumed = true, .read = bytes / 2, .footprint = bytes}));
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_different_bytes_that_all_groups_to
     BOOST_TEST(shared.read == bytes / 8, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(what_all_groups_read_passes_once_for_each_unit_that_holds_it) {
+BOOST_AUTO_TEST_CASE(data_read_by_all_groups_is_loaded_once_per_unit) {
     auto counts = launch(1000, 0, 8);
     for (auto& f : counts.footprint) f.read_sectors = 1024 + f.groups * 16;
     const auto near = explain::beyond(counts, 128 * KiB, 100), far = explain::beyond(counts, 16 * KiB, 100);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(what_all_groups_read_passes_once_for_each_unit_that_holds_i
     BOOST_TEST(near.written == 32 * 8 * 1000.0, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(stores_that_touch_a_sector_each_are_bounded_by_the_rate_of_sectors) {
+BOOST_AUTO_TEST_CASE(scattered_stores_are_bounded_by_the_sector_rate) {
     const double groups = 65536;
     auto counts = launch(groups, 32, 256);
     counts.writes.least_sectors = each(4.0 / 32);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(stores_that_touch_a_sector_each_are_bounded_by_the_rate_of_
     BOOST_TEST(bound(explained(counted(1e-3, launch(groups))), "l2").seconds == groups * 32 * 32 / 8e12, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(loads_that_a_compiler_may_keep_in_registers_prove_nothing_impossible) {
+BOOST_AUTO_TEST_CASE(loads_that_may_stay_in_registers_prove_nothing_impossible) {
     auto counts = launch(1000);
     counts.reads.sectors = each(1000);  // each of its sectors again and again
     const auto e = explained(counted(1e-5, counts));
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(loads_that_a_compiler_may_keep_in_registers_prove_nothing_i
     BOOST_TEST(bound(e, "l1").seconds <= 1e-5);
 }
 
-BOOST_AUTO_TEST_CASE(lanes_that_meet_in_a_bank_take_turns) {
+BOOST_AUTO_TEST_CASE(bank_conflicts_of_lanes_are_serialised) {
     auto counts = launch(10000);
     counts.local = {each(64), each(1), each(256), each(4)};
     counts.local_reads = {each(2), each(16), each(2), 8};
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_meet_in_a_bank_take_turns) {
     BOOST_TEST(bound(explained(counted(1e-3, counts)), "local").name == "local memory bandwidth");
 }
 
-BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_the_addresses_that_they_go_to) {
+BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_their_addresses) {
     auto counts = adding_to_one_word();
     counts.global_atomics.most_in_group = 256;
     const auto r = counted(1.1 * 256000 / 1e9, counts, {.footprint = 1 * MiB});
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_the_addresses_that_they_go_to) {
                is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
+BOOST_AUTO_TEST_CASE(compiler_may_merge_atomics_of_a_wave_on_one_address) {
     auto counts = adding_to_one_word();
     // Faster than the rate of all of them, slower than one of each wave.
     const double all = 256000 / 1e9;
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
     BOOST_TEST(bool(explained(counted(1.1 * all / 32, counts)).limit == model::Limit::impossible));
 }
 
-BOOST_AUTO_TEST_CASE(local_atomics_go_to_as_many_addresses_as_one_group_has) {
+BOOST_AUTO_TEST_CASE(local_atomics_have_the_addresses_of_one_group) {
     const auto limits = with(gpu(), {figure("atomic.local.one", "local atomics, one address", "op/s", 1e11),
                                      figure("atomic.local.32", "local atomics, 32 addresses", "op/s", 3e12)});
     auto counts = launch(1000);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(local_atomics_go_to_as_many_addresses_as_one_group_has) {
     BOOST_TEST(bound(e, "local_atomics").seconds == 256000 / 3e12, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
+BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     auto a = launch(100, 32, 256), b = launch(100, 32, 32);
     a.id = "rows";
     b.id = "tile";

@@ -19,14 +19,14 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_each_type_is_bounded_by_its_own_peak) {
     BOOST_TEST(e.limiter()->name == "double arithmetic");
 }
 
-BOOST_AUTO_TEST_CASE(few_groups_have_few_units) {
+BOOST_AUTO_TEST_CASE(few_groups_use_few_units) {
     auto counts = launch(2);
     compute(counts, Operation::float_function, 1000, 32, "exp");
     // 50 times as long as on all of the 100 units.
     BOOST_TEST(bound(explained(counted(1, counts)), "functions").seconds == 50 * 512 * 1000 / 1e12, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(products_and_sums_may_be_one_instruction_each_or_joined) {
+BOOST_AUTO_TEST_CASE(products_and_sums_may_be_separate_or_fused) {
     auto counts = launch(10000);
     compute(counts, Operation::float_add, 100);
     compute(counts, Operation::float_multiply, 100);
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(products_and_sums_may_be_one_instruction_each_or_joined) {
     BOOST_TEST(says(joined.how, "lowered to what the compiler cannot join"));
 }
 
-BOOST_AUTO_TEST_CASE(lanes_that_wait_for_others_take_as_long) {
+BOOST_AUTO_TEST_CASE(waiting_lanes_take_full_time) {
     auto counts = launch(10000);
     compute(counts, Operation::float_fma, 400);
     const double seconds = 2.0 * 400 * 256 * 10000 / 64e12;
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_wait_for_others_take_as_long) {
     BOOST_TEST(bound(explained(cpu), "arithmetic").seconds == seconds, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_function_is_bounded_by_its_own_rate_and_one_without_a_rate_is_missing) {
+BOOST_AUTO_TEST_CASE(function_is_bounded_by_its_own_rate_or_listed_as_missing) {
     auto counts = launch(10000);
     compute(counts, Operation::float_function, 32, 32, "exp");
     compute(counts, Operation::float_function, 32, 32, "pow");
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_bounded_by_its_own_rate_and_one_without_a_rat
     BOOST_TEST(why_not(e, "64-bit division") == "the profile has no rate of it");
 }
 
-BOOST_AUTO_TEST_CASE(a_chain_is_waited_for_as_often_as_groups_follow_each_other) {
+BOOST_AUTO_TEST_CASE(chain_is_waited_for_once_per_successive_group) {
     auto counts = launch(1);
     counts.path = {1000, 0, 2000, 0};
     compute(counts, Operation::float_fma, 2000);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_chain_is_waited_for_as_often_as_groups_follow_each_other)
     BOOST_TEST(bound(explained(counted(1, far)), "latency").seconds == 100 * 3 * 350e-9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_looks_ahead_to_the_next) {
+BOOST_AUTO_TEST_CASE(core_executes_group_items_serially_unless_it_overlaps_them) {
     const auto of = [](double steps, double lanes) {
         auto counts = launch(1);
         counts.group_items = counts.items = counts.counted_items = 64;
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_loo
     BOOST_TEST(why_not(on_cpu(counts, {}), "latency") == "how many work-items a core works on at once is not known");
 }
 
-BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
+BOOST_AUTO_TEST_CASE(chain_with_nearly_all_operations_includes_functions) {
     const auto limits = with(gpu(), {figure("math.latency.sqrt.medium", "sqrt latency", "s", 20e-9)});
     auto counts = launch(1);
     counts.path = {0, 0, 2000, 0};
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
     BOOST_TEST(seconds() == 1000 * 2e-9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(functions_in_scalar_code_are_little_faster_than_the_probes_calls) {
+BOOST_AUTO_TEST_CASE(scalar_functions_are_at_most_slightly_faster_than_the_probe) {
     const auto limits = with(profile(), {figure("math.rate.exp.medium", "exp rate", "call/s", 1e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_function, 4, 32, "exp");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(functions_in_scalar_code_are_little_faster_than_the_probes_
     BOOST_TEST(bound(alone, "functions", limits).low == 0.75 / 2 * 2 * 256 * 4000 / 1.01e9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_path_of_floats_is_no_shorter_than_half) {
+BOOST_AUTO_TEST_CASE(path_of_floats_is_at_least_half_as_long) {
     auto counts = launch(1);
     counts.group_items = counts.items = counts.counted_items = 64;
     counts.path = {0, 0, 20000, 0};
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_path_of_floats_is_no_shorter_than_half) {
     BOOST_TEST(bound(r, "latency", limits).low == (1 - overlap) * 64 * 20000 * 0.5e-9 / 2, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer) {
+BOOST_AUTO_TEST_CASE(small_groups_are_the_limiter_with_advice_for_larger_ones) {
     auto counts = launch(1e6, 1, 1);
     counts.group_items = 1;
     counts.items = 1e6;
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer
                "The groups are of size 1; of size 256 there are 256 times fewer to start.");
 }
 
-BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_issued_is_that) {
+BOOST_AUTO_TEST_CASE(busy_pipe_counts_as_its_arithmetic_not_as_issue) {
     auto counts = launch(10000);
     compute(counts, Operation::float_fma, 400);
     const double seconds = 2.0 * 400 * 256 * 10000 / 64e12;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_
     BOOST_TEST(other.limiter()->name == "instructions of pipe alu (integers, logic, comparisons)");
 }
 
-BOOST_AUTO_TEST_CASE(a_pipe_of_barriers_is_not_the_first_level_of_the_caches) {
+BOOST_AUTO_TEST_CASE(barrier_pipe_is_not_the_first_cache_level) {
     // A scan of 1024 in local memory on an H200 (2026-11-29): L1 59.8 % busy, pipe adu 76.6 %.
     auto r = counted(127e-6, launch(16384));
     r.counters = {{"gpu__time_duration.sum", "ns", 127e3},
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_of_barriers_is_not_the_first_level_of_the_caches) {
     BOOST_TEST(bound(explained(r), "l1").seconds == 0.766 * 127e-6, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(groups_that_follow_one_another_pass_their_barriers_one_after_the_other) {
+BOOST_AUTO_TEST_CASE(successive_groups_pass_their_barriers_serially) {
     const auto limits = with(gpu(), {figure("barrier.plain.256", "barrier of 256", "s", 10e-9),
                                      figure("dispatch.resident", "resident work-items", "item", 2048)});
     auto counts = launch(16 * 8 * gpu().units);
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(groups_that_follow_one_another_pass_their_barriers_one_afte
     BOOST_TEST(bound(explanation(counted(1, counts), limits), "barriers").seconds == 16 * 20 * 10e-9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(divisions_that_the_hot_block_has_none_of_are_done_once_for_all) {
+BOOST_AUTO_TEST_CASE(divisions_missing_from_the_hot_block_count_once) {
     const auto limits = with(profile(), {figure("integer.rate.divide.32", "32-bit integer divide", "op/s", 1e9)});
     auto counts = launch(1000);
     compute(counts, Operation::integer_divide, 1);

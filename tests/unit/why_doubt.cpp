@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(why_doubt)
 using namespace cllab;
 using namespace test::why;
 
-BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_half_the_time) {
+BOOST_AUTO_TEST_CASE(peaks_of_bounds_above_or_at_half_the_time_are_in_doubt) {
     const auto figure_of = [](double seconds, const model::WorkInfo& work) {
         const auto r = record(seconds, work);
         const auto e = explanation(r);
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_
         "fma.peak.float");
 }
 
-BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limiter) {
+BOOST_AUTO_TEST_CASE(instruction_rate_is_in_doubt_if_it_is_the_limiter) {
     const auto measured = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limite
     BOOST_TEST(explain::doubted(e, *r.time)->figure == "issue.rate");
 }
 
-BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) {
+BOOST_AUTO_TEST_CASE(gain_of_a_peak_works_for_rates_and_times) {
     const auto rate = [](double value) { return figure("bandwidth.copy", "copy bandwidth", "B/s", value); };
     const auto time = [](double value) { return figure("launch.empty.item", "empty kernel", "s", value); };
     BOOST_TEST(explain::gain(rate(10e9), rate(12e9)) == 1.2, is_close);
@@ -85,7 +85,7 @@ struct Quiet : explain::Measure {
     }
 };
 
-BOOST_AUTO_TEST_CASE(what_was_measured_a_moment_ago_is_not_measured_for_the_next_cell_and_what_was_too_short_is_longer) {
+BOOST_AUTO_TEST_CASE(recent_measurement_is_reused_and_too_short_ones_repeated) {
     Quiet device;
     explain::Peaks peaks(device, profile());
     BOOST_TEST(peaks.explain({}, record(15e-3, copying())).again.size() == 1u);
@@ -116,7 +116,7 @@ struct Disturbed : explain::Measure {
     }
 };
 
-BOOST_AUTO_TEST_CASE(a_peak_that_is_slow_once_beside_an_unchanged_cell_explains_nothing) {
+BOOST_AUTO_TEST_CASE(peak_that_is_slow_only_once_explains_nothing) {
     const auto used = [](Disturbed device) {
         explain::Peaks peaks(device, profile());
         const auto e = peaks.explain({}, record(15e-3, copying()));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_slow_once_beside_an_unchanged_cell_explains_
     BOOST_TEST(!used(Disturbed(9, 0.3)));  // nobody knows how slow
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_peak_of_which_nobody_knows_how_slow_it_is_explains_nothing) {
+BOOST_AUTO_TEST_CASE(missing_peak_of_unknown_speed_explains_nothing) {
     auto limits = profile();
     std::erase_if(limits.figures, [](const auto& figure) { return figure.id == "launch.empty.item"; });
     const auto again = [&](double spread) {
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_missing_peak_of_which_nobody_knows_how_slow_it_is_explain
     BOOST_TEST(again(0.3) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_and_says_so) {
+BOOST_AUTO_TEST_CASE(peak_measured_again_explains_an_impossible_cell) {
     auto limits = profile();
     const auto r = record(5e-3, copying());
     BOOST_CHECK(explanation(r, limits).limit == Limit::impossible);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     BOOST_TEST(json["again"][0]["used"] == true);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_time_stands_where_it_is_nearer_to_a_bound_or_is_known_where_the_first_was_not) {
+BOOST_AUTO_TEST_CASE(second_time_is_used_if_better_explained_or_better_known) {
     const auto time = [](double median, double spread) {
         return model::Timing{.median = median, .low = (1 - spread) * median, .high = (1 + spread) * median, .n = 20};
     };
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_it_is_nearer_to_a_bound_or_is_kn
     BOOST_TEST(!explain::second_stands(time(1, 0.2), time(0.7, 0.15), Limit::unsteady));
 }
 
-BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_on) {
+BOOST_AUTO_TEST_CASE(figure_is_measured_again_by_its_few_cells) {
     auto device = test::probe_cpu();
     device.host_cache_levels = {48 << 10, 2 << 20, 32 << 20};
     device.compute_units = 2;
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_o
     BOOST_TEST(parts("bandwidth.l2.rate").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
+BOOST_AUTO_TEST_CASE(simulated_counts_prove_no_time_impossible) {
     const auto r = record(1e-3, {.launches = 1});
     const auto of = [](const char* id, double seconds, bool simulated) {
         return model::Bound{id, id, id, seconds, seconds, seconds, "", id, simulated};
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
     BOOST_TEST(e.bounds.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_bound_far_above_the_time_names_no_limiter_however_wide_its_interval_is) {
+BOOST_AUTO_TEST_CASE(bound_far_above_the_time_names_no_limiter) {
     const auto r = record(17.7e-3, {.launches = 1});
     const auto limit = [&](double bound) {
         return explain::limit_of({{"issue", "issue", "issue", bound, 18.4e-3, 27.9e-3, "", "issue.rate", false}}, *r.time);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_bound_far_above_the_time_names_no_limiter_however_wide_it
     BOOST_TEST(bool(limit(19.5e-3) == Limit::named));
 }
 
-BOOST_AUTO_TEST_CASE(buffers_that_nobody_says_are_all_used_prove_no_time_impossible) {
+BOOST_AUTO_TEST_CASE(assumed_buffer_use_proves_no_time_impossible) {
     auto r = record(1e-3, copying());  // at 10 GB/s they take ten times as long
     BOOST_TEST(bool(explanation(r).limit == model::Limit::impossible));
     r.work.assumed = true;

@@ -7,7 +7,7 @@ using namespace why;
 
 BOOST_AUTO_TEST_SUITE(why_instructions)
 
-BOOST_AUTO_TEST_CASE(as_many_instructions_run_as_the_code_with_the_samples_has_for_the_counted_operations) {
+BOOST_AUTO_TEST_CASE(executed_instructions_follow_from_counts_and_hot_code) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 64);
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(as_many_instructions_run_as_the_code_with_the_samples_has_f
     BOOST_TEST(bound(wide, "issue", limits).seconds == items * 64 * 10 / 0.95 / 10e9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(instructions_for_operations_that_the_compiler_does_once_are_no_bound) {
+BOOST_AUTO_TEST_CASE(operations_hoisted_by_the_compiler_are_no_bound) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::integer_multiply, 64);
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(instructions_for_operations_that_the_compiler_does_once_are
     BOOST_TEST(says(why_not(e, "instruction issue"), "the compiler left some of it out"));
 }
 
-BOOST_AUTO_TEST_CASE(bytes_that_nobody_declared_do_not_say_how_many_instructions_run) {
+BOOST_AUTO_TEST_CASE(assumed_bytes_do_not_give_an_instruction_count) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 64);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_nobody_declared_do_not_say_how_many_instructions
     BOOST_TEST(!tells(once, 9e6));
 }
 
-BOOST_AUTO_TEST_CASE(instructions_are_not_named_where_the_bytes_would_take_as_long_from_memory) {
+BOOST_AUTO_TEST_CASE(instructions_are_not_named_if_memory_would_take_as_long) {
     // 64 MiB, each byte once, in a level of 256 MiB that others use too: at 10 GB/s they take 7 ms of a second.
     auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     limits.caches.push_back(256 << 20);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(instructions_are_not_named_where_the_bytes_would_take_as_lo
     BOOST_TEST(limiter() == "");
 }
 
-BOOST_AUTO_TEST_CASE(samples_name_no_limiter_and_say_where_to_look) {
+BOOST_AUTO_TEST_CASE(samples_name_no_limiter_but_say_where_to_look) {
     // Instructions take 0.54 of a time of 0.77 ms, and 95 % of the samples lie in them.
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
     auto counts = launch(1000);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(samples_name_no_limiter_and_say_where_to_look) {
                report::explanation_text(r, e, {}));
 }
 
-BOOST_AUTO_TEST_CASE(the_instructions_of_one_group_are_on_one_core) {
+BOOST_AUTO_TEST_CASE(instructions_of_one_group_run_on_one_core) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9),
                                          figure("barrier.item", "time per work-item", "s", 1e-9)});
     auto counts = launch(1);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_instructions_of_one_group_are_on_one_core) {
     BOOST_TEST(limiter(explanation(r, slow)) == "issue");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_core_does_alone_is_held_against_the_time_that_the_cores_worked) {
+BOOST_AUTO_TEST_CASE(work_of_single_cores_is_compared_with_their_busy_time) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 64);

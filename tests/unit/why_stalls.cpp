@@ -26,7 +26,7 @@ void add_counter(model::Record& r, const std::string& name, double percent) {
 constexpr const char* level_2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* level_1 = "l1tex__throughput.avg.pct_of_peak_sustained_active";
 
-BOOST_AUTO_TEST_CASE(warps_that_mostly_wait_for_loads_while_nothing_is_busy_are_limited_by_latency) {
+BOOST_AUTO_TEST_CASE(warps_waiting_for_loads_on_an_idle_gpu_have_latency_limits) {
     const auto r = waiting(100, {{"long_scoreboard", 8}, {"barrier", 2}, {"selected", 1}, {"not_selected", 3}});
     const auto e = explained(r);
     BOOST_TEST(limiter(e) == "latency");
@@ -37,14 +37,14 @@ BOOST_AUTO_TEST_CASE(warps_that_mostly_wait_for_loads_while_nothing_is_busy_are_
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_level_that_is_busy_for_most_of_the_launch_is_what_its_loads_wait_for) {
+BOOST_AUTO_TEST_CASE(mostly_busy_level_is_what_loads_wait_for) {
     auto r = waiting(100, {{"long_scoreboard", 8}, {"wait", 1}});
     add_counter(r, level_2, 70);
     const auto e = explained(r);
     BOOST_TEST(limiter(e) == "l2");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_under_way_at_the_end_of_a_launch_of_atomics_is_those) {
+BOOST_AUTO_TEST_CASE(drain_waits_of_a_launch_with_atomics_are_atomics) {
     auto r = waiting(100, {{"drain", 8}});
     BOOST_TEST(!explained(r).limiter());
     auto counts = *r.counts;
@@ -56,29 +56,29 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_at_the_end_of_a_launch_of_atomics_is_thos
     BOOST_TEST(limiter(e) == "atomics");
 }
 
-BOOST_AUTO_TEST_CASE(no_limiter_is_named_where_warps_wait_for_several_things) {
+BOOST_AUTO_TEST_CASE(no_limiter_is_named_if_warps_wait_for_several_things) {
     BOOST_TEST(!explained(waiting(100, {{"long_scoreboard", 4}, {"barrier", 3}, {"wait", 3}})).limiter());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_busy_and_not_what_warps_wait_for_is_no_limiter_and_neither_is_the_wait) {
+BOOST_AUTO_TEST_CASE(busy_unit_unrelated_to_the_waits_names_no_limiter) {
     auto r = waiting(100, {{"long_scoreboard", 8}});
     add_counter(r, "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", 70);
     BOOST_TEST(!explained(r).limiter());
 }
 
-BOOST_AUTO_TEST_CASE(waits_of_a_launch_that_is_over_at_once_name_nothing) {
+BOOST_AUTO_TEST_CASE(waits_of_a_very_short_launch_name_nothing) {
     // 5 us of 8 us are the launch itself.
     BOOST_TEST(!explained(waiting(8, {{"long_scoreboard", 9}})).limiter());
 }
 
-BOOST_AUTO_TEST_CASE(counters_of_a_step_of_a_slope_say_nothing_of_what_it_waits_for) {
+BOOST_AUTO_TEST_CASE(counters_of_a_slope_step_name_no_wait) {
     auto r = waiting(100, {{"long_scoreboard", 8}});
     BOOST_TEST(explain::longest_wait(r).has_value());
     r.work.launches = 0;
     BOOST_TEST(!explain::longest_wait(r).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_level_is_named_however_near_the_next_one_on_the_way_of_its_bytes_is) {
+BOOST_AUTO_TEST_CASE(level_is_named_even_if_the_next_one_is_nearly_as_busy) {
     auto r = waiting(100, {});
     add_counter(r, level_2, 92);
     add_counter(r, level_1, 90);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_level_is_named_however_near_the_next_one_on_the_way_of_it
     BOOST_TEST((explain::limit_of(other, *r.time) == Limit::close));
 }
 
-BOOST_AUTO_TEST_CASE(a_count_of_the_text_that_was_not_all_executed_does_not_hide_what_was_counted_as_it_ran) {
+BOOST_AUTO_TEST_CASE(partly_executed_text_count_does_not_hide_run_counters) {
     // Its text asks for a thousand times of what passed the second level.
     auto r = waiting(100, {});
     auto counts = launch(1000, 32e6, 1);

@@ -11,14 +11,14 @@ BOOST_AUTO_TEST_SUITE(why)
 using namespace cllab;
 using namespace test::why;
 
-BOOST_AUTO_TEST_CASE(a_limiter_is_named_when_its_bound_is_most_of_the_time_and_clear_of_the_next) {
+BOOST_AUTO_TEST_CASE(limiter_is_named_if_its_bound_is_large_and_clear) {
     BOOST_CHECK(judged({0.95, 0.3}) == Limit::named);
     BOOST_CHECK(judged({0.81}) == Limit::named);
     BOOST_CHECK(judged({0.79, 0.1}) == Limit::unexplained);
     BOOST_CHECK(judged({}) == Limit::unexplained);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_bounds_near_to_each_other_none_is_named) {
+BOOST_AUTO_TEST_CASE(two_close_bounds_name_no_limiter) {
     BOOST_CHECK(judged({0.95, 0.9}) == Limit::close);
     BOOST_CHECK(judged({0.95, 0.78}) == Limit::close);
     BOOST_CHECK(judged({0.95, 0.7}) == Limit::named);
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(of_two_bounds_near_to_each_other_none_is_named) {
     BOOST_CHECK(judged({0.95, 0.1, 0.94}) == Limit::close);  // whatever their order
 }
 
-BOOST_AUTO_TEST_CASE(a_bound_above_the_time_cannot_be_and_names_nothing) {
+BOOST_AUTO_TEST_CASE(bound_above_the_time_is_impossible_and_names_nothing) {
     BOOST_CHECK(judged({1.03, 0.1}) == Limit::named);
     BOOST_CHECK(judged({1.2, 0.1}) == Limit::impossible);
     BOOST_CHECK(judged({1.2, 0.1}, 0.3) == Limit::named);  // the peak may be that much higher
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_bound_above_the_time_cannot_be_and_names_nothing) {
     BOOST_TEST(sentence.rfind("cannot be: memory bandwidth alone takes at least ", 0) == 0u, sentence);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named) {
+BOOST_AUTO_TEST_CASE(time_with_over_10_percent_uncertainty_names_nothing) {
     const auto spreading = [](double low, double high, unsigned n = 20) {
         auto out = record(11e-3, copying());
         out.time->low = low;
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named
     BOOST_CHECK(explanation(slow).limit == Limit::unexplained);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_where_together_they_are_the_time) {
+BOOST_AUTO_TEST_CASE(launch_time_adds_to_the_rest_and_both_are_named) {
     const auto judged_after = [](double launch, const std::vector<double>& parts, double time = 1) {
         std::vector<model::Bound> bounds{{"launch", "launch", "launch", launch, launch / 4, launch, "", ""}};
         for (const double part : parts) bounds.push_back({"b", "b", "b", part, 0.99 * part, 1.01 * part, "", ""});
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_CHECK(explanation(record(4e-6, work)).limit == Limit::unexplained);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared_and_says_so) {
+BOOST_AUTO_TEST_CASE(profiler_counts_replace_declared_work_and_are_credited) {
     // pitch_wide on an H200 (2026-11-22): 551 us by OpenCL, and what `cllab ncu` counted of the same launch.
     auto r = record(551e-6, {.bytes = 4.29e9, .footprint = 4.29e9, .launches = 1});
     auto peaks = profile();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(r, "memory", peaks).how.find("ncu") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
+BOOST_AUTO_TEST_CASE(declarations_of_families_become_the_work_of_records) {
     const auto work = [](const std::string& id, const test::Axes& axes) {
         return model::work_of(test::set_up_cell(id, axes, test::probe_cpu()));
     };
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
     BOOST_TEST(!copy.shared);
 }
 
-BOOST_AUTO_TEST_CASE(a_bound_of_more_than_the_time_says_what_that_means) {
+BOOST_AUTO_TEST_CASE(bound_above_100_percent_is_explained) {
     const auto r = record(10e-3, copying());
     auto e = explanation(r);
     BOOST_TEST_REQUIRE(!e.bounds.empty());
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_bound_of_more_than_the_time_says_what_that_means) {
     BOOST_TEST(!says(report::explanation_text(r, e, {}), "above 100 %"));
 }
 
-BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
+BOOST_AUTO_TEST_CASE(bar_adds_up_to_the_whole_time) {
     auto work = copying();
     work.flops = 500e6;
     work.type = "float";
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     BOOST_TEST(json["bounds"].size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(the_column_has_the_limiter_in_a_word_or_a_dash) {
+BOOST_AUTO_TEST_CASE(limiter_column_has_a_word_or_a_dash) {
     BOOST_TEST(explain::limit_in_a_word(record(11e-3, copying()), profile()) == "memory");
     BOOST_TEST(explain::limit_in_a_word(record(30e-3, copying()), profile()) == "-");
 }
