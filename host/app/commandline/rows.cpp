@@ -168,12 +168,12 @@ Rows<FileOptions> json_rows() {
 }
 
 std::string about_columns(const Strings& names) {
-    return "Shows these columns, separated by commas; all shows every one, however wide: " + join(names, ", ") +
+    return "Shows these columns, separated by commas; `all` shows every column, however wide: " + join(names, ", ") +
            ". Default: those that fit the terminal, or 80 columns without one. A line names the others.";
 }
 
 std::string about_columns() {
-    return "Shows these columns, separated by commas, e.g. time,regs,dump; all shows every one. Name and status are "
+    return "Shows these columns, separated by commas, e.g. time,regs,dump; `all` shows every column. Name and status are "
            "always shown. The columns: " +
            join(report::column_names(), ", ") +
            ". Axes and metrics are columns too (`cllab describe`). Default: those that fit the terminal, or 80 columns "
