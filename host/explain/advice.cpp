@@ -30,15 +30,15 @@ std::string where(const Counts& counts, double CountedLine::*cost) {
     return most && most->*cost > all / 2 ? concat(", most of it in line ", most->line) : "";
 }
 
-/// Distinct sectors that the counted groups touch, per counted work-item.
+/// Distinct sectors that the counted work-groups touch, per counted work-item.
 double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
     return counts.footprint.empty() || counts.counted_items <= 0
                ? 0
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// CPU: bytes moved against bytes used. A sector counts once per group, because a core runs all work-items of a group
-/// and keeps the sector in its cache.
+/// CPU: compares bytes moved with bytes used. Each sector moves once per work-group, because one core runs all
+/// work-items of a work-group and keeps the sector in its cache.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -88,7 +88,7 @@ std::string of_lanes(const Record& record) {
            " % are active on average: neighbours go different ways.";
 }
 
-/// Advises larger groups only if every compute unit still gets one.
+/// Advises larger work-groups only if every compute unit still gets one.
 std::string of_groups(const WorkInfo& work, const Limits& limits) {
     const double larger = work.groups * work.group / usual_items;
     if (work.group <= 0 || work.group >= enough_items || work.groups < 2 || larger < limits.units) return "";
@@ -96,7 +96,7 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            times(usual_items / work.group) + " fewer to start.";
 }
 
-/// Names the dependency chain if it is most of what a work-item executes.
+/// Reports the dependency chain if it has at least `long_chain` links and `chain_of_most` of all loads or operations.
 std::string of_chain(const Counts& counts) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
@@ -113,13 +113,14 @@ std::string of_spills(const Record& record) {
     return spills > 0 ? "The compiler spills " + std::to_string(spills) + " registers to memory." : "";
 }
 
-/// The share of a cost that would vanish if neighbours accessed adjacent data; `least` is the cost in that case.
+/// The share of a cost that would vanish if neighbouring work-items accessed adjacent data. `least`: the remaining
+/// cost.
 double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
 
-/// A possible saving: the bounds that it affects, and the share of them that another kernel could avoid.
+/// A possible saving.
 struct Cost {
-    std::vector<std::string_view> bounds;  ///< the largest of them counts
-    double part;
+    std::vector<std::string_view> bounds;  ///< identifiers of the affected bounds; the largest bound is used
+    double part;                           ///< share of that bound that another kernel could avoid
     std::string sentence;
 };
 
@@ -161,7 +162,7 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
     return out;
 }
 
-/// Names idle compute units of a single launch.
+/// Reports idle compute units, if the timed operation is a single launch.
 std::string of_size(const Record& record, const Limits& limits) {
     const double groups = record.work.groups, idle = 1 - groups / limits.units;
     if (groups <= 0 || idle < worth_saying || record.work.launches != 1) return "";
@@ -175,11 +176,11 @@ double bytes_asked(const Counts& counts) {
     double out = 0;
     for (const auto* space : {&counts.global, &counts.constant})
         out += most(counts, space->load_bytes) + most(counts, space->store_bytes);
-    constexpr double read_and_written = 16;  // bytes: a 64-bit word each way
+    constexpr double read_and_written = 16;  // bytes: one 64-bit word read, one written
     return out + read_and_written * most(counts, counts.global_atomics.number);
 }
 
-/// Distinct bytes touched. Sectors that a wave only partly uses count in part.
+/// Distinct bytes touched: the bytes of all touched sectors, times the share of them that the waves use.
 double bytes_touched(const Record& record) {
     const auto& counts = *record.counts;
     const auto all = distinct(counts, record.work);
@@ -197,16 +198,16 @@ std::string both(const std::string& declared, const std::string& what, const std
 struct Compared {
     const char* name;
     double a = 0, b = 0;  ///< totals of the launches
-    bool open = false;    ///< from drawn groups, without an upper bound for the others
+    bool open = false;    ///< from a sample of work-groups; the amount in others has no upper bound
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// An amount that only one side has would rank first with an infinite ratio: one barrier above thousands of
-    /// instructions.
+    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. Otherwise
+    /// one barrier would rank above thousands of instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
 
-/// Says which share of the groups the counts may not represent; empty if they represent all groups.
+/// Reports the share of work-groups that the counts may not represent. Empty if they represent all work-groups.
 std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
@@ -215,7 +216,7 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
-/// What two cells execute, amount by amount.
+/// The amounts of work of two cells.
 struct SideBySide {
     std::span<const Counts> a, b;
     std::vector<Compared> amounts{};
@@ -245,7 +246,7 @@ void compare_memory(SideBySide& both, bool waves) {
     else if (both.a.front().counted_items == both.b.front().counted_items)
         both.compare("different sectors of the counted groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
-    // A row-wise and a column-wise transpose touch equal totals: one scatters its loads, the other its stores.
+    // Equal totals can hide a difference. Of two transposes, one scatters its loads and the other scatters its stores.
     if (both.not_known.empty() && (both.amounts.empty() || both.amounts.back().ratio() < little)) {
         both.compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
         both.compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
@@ -351,7 +352,8 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                       : ".") +
                open;
     }
-    // An amount that is larger in the slower kernel may be the reason, one that is larger in the faster kernel is not.
+    // An amount that is larger in the slower kernel may be the reason. An amount that is larger in the faster kernel is
+    // not.
     const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
     std::ranges::stable_sort(amounts, std::greater(),
                              [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });

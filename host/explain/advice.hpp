@@ -1,4 +1,5 @@
-// Sentences that counts prove: what the user can change, what contradicts a declaration, how two launches differ.
+// Sentences for the user, most of them derived from counts. advice(): what the user can change. contradictions(): which
+// declared amounts the counts contradict. difference(): how the executed work of two cells differs.
 #pragma once
 
 #include <span>
@@ -12,17 +13,19 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// What the user can change: one sentence per cost of at least a tenth of the time, and one if compute units are idle.
-/// If no bound explains the time, costs without a bound are named too.
+/// One sentence per avoidable cost of at least a tenth of the time, and one if compute units are idle. If no bound
+/// explains the time, costs without a bound are included. Also repeats the driver's choice of the work-group size.
+/// Empty if there is nothing to say.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
-/// One sentence with the two largest differences in what operations a and b execute, from one launch of each of their
-/// kernels. `as_long`: time of b divided by time of a. `waves`: the device executes work-items in waves, as a GPU does.
+/// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
+/// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves);
 
-/// One sentence per declared amount that the counts contradict, with both figures. Bytes: more than the work-items ask
-/// for, or less than half of the distinct bytes they touch. FLOP: a factor above two. The bounds keep the declared
-/// values.
+/// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict if they
+/// exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP contradict if they
+/// are less than half of the counted FLOP, or more than twice the counted FLOP and integer operations. The bounds still
+/// use the declared values.
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

@@ -1,5 +1,5 @@
-// Arithmetic bounds: floating-point and integer operations, functions and divisions, declared or counted. The peak is
-// that of the type and, if samples show it, of the vector width in use.
+// Arithmetic bounds: floating-point and integer operations, functions and divisions, declared or counted. The peak
+// depends on the type and, if samples show it, on the vector width in use.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,8 +12,8 @@
 namespace cllab::explain {
 namespace {
 
-/// Bits of the widest vector in the sampled code, or `scalar_bits` if it has only scalar floating-point instructions.
-/// 0: unknown, or part of the code is elsewhere.
+/// Bits of the widest vector in the sampled code; `scalar_bits` if its floating-point instructions are all scalar. 0:
+/// unknown, because the code was not sampled, or part of the executed code is not listed.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     const auto* hot = sampled_code(record);
     if (!hot) return 0;
@@ -34,7 +34,7 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     return share >= nearly_all_samples ? out : 0;
 }
 
-/// The faster of the two matrix instructions, for a type that only matrix units have.
+/// The rate of the faster kind of matrix instruction, for a type that only matrix units compute.
 const Figure* matrix_peak(const Limits& limits, const std::string& type) {
     const auto *of_wave = limits.find("matrix.rate." + type), *of_four = limits.find("matrix.wgmma." + type);
     return of_wave && of_four ? (of_wave->value > of_four->value ? of_wave : of_four) : of_wave ? of_wave : of_four;
@@ -45,9 +45,10 @@ struct Peak {
     std::string name;
 };
 
-/// Narrow vectors cannot reach the peak of wide ones. A scalar instruction computes one element; a 128-bit vector
-/// instruction computes several. No processor executes scalar instructions at a higher rate, so the scalar peak is that
-/// fraction of the 128-bit peak.
+/// The peak for the vector width of the code; nullopt if the profile has no peak for its type. Narrow vectors cannot
+/// reach the peak of wide vectors. A scalar instruction computes one element, and a 128-bit instruction several. No
+/// processor executes scalar instructions at a higher rate. So the scalar peak is the 128-bit peak, divided by the
+/// elements of a 128-bit vector.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -77,7 +78,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
     if (!peak) return out.leave_out("arithmetic", "the profile has no " + work.type + " peak");
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
-    // The time over the number of groups is a staircase: a unit executes whole groups.
+    // A unit executes whole work-groups, so the time rises in steps with the number of work-groups.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
                                                          std::round(units->value) / work.groups
@@ -96,14 +97,14 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
         on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
-/// Work-items plus inactive lanes: a wave takes as long with inactive lanes. A CPU has none.
+/// Work-items plus inactive lanes, because an inactive lane takes as long as an active one. A CPU has no lanes.
 double lanes_of(const Record& record) {
     const auto& counts = *record.counts;
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Counted arithmetic per type, as multiply-adds. Low end: the compiler fuses each product with a sum. For integers it
-/// may have fused up to half.
+/// Bounds the counted arithmetic of each type, as a number of multiply-adds. The low end assumes that the compiler
+/// fuses each product with a sum. For integers, the low end is half of the counted products.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -147,8 +148,9 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether a CPU's hot code divides integers. Compilers hoist a division that is the same for all work-items. A block
-/// that waits for a division at its end shows its samples at the start of the next block of the same loop.
+/// Whether the hot code divides integers; always true on a GPU. Compilers hoist a division that is the same for all
+/// work-items. If a block ends with a division, the samples of that wait appear at the start of the next block. This
+/// block is in the same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
@@ -158,8 +160,8 @@ bool divides_integers(const Record& record) {
            });
 }
 
-/// The unit that executes an operation, the operation's name, and its rate in the profile. Empty: no bound. Integer
-/// additions have none: compilers remove most of those for addresses and loops.
+/// An operation with a rate of its own: the unit that executes it, its name, and the identifier of its rate. Empty: no
+/// bound. Integer additions have no bound, because compilers remove most additions for addresses and loops.
 struct Slow {
     std::string unit, name, figure;
 };
@@ -177,7 +179,7 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
     return {};
 }
 
-/// Bounds functions, divisions and 64-bit products by their own rates. Operations of one unit add up.
+/// Bounds functions, divisions and 64-bit products by their own rates. The times of operations on one unit add up.
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);

@@ -32,10 +32,13 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The fastest rate measured with up to N addresses; N is the smallest measured number that is at least `addresses`.
-/// The high end is the fastest rate at up to `spread` times as many: addresses decide how many parts of a cache share
-/// the work. `in_place`: the memory adds, so a rate between two measured numbers is interpolated by a power law. Where
-/// cores add instead, a line moves from core to core and rates cannot be interpolated.
+/// The measured rate of atomics on `addresses` addresses; nullopt if the profile measured only fewer. Normally it is
+/// the highest rate measured with up to N addresses. N is the smallest measured number that is at least `addresses`.
+///
+/// The high end is the highest rate with up to `spread` times the addresses. The reason: the addresses decide how many
+/// parts of a cache share the work. `in_place`: the memory adds, as on a GPU. A rate between two measured numbers is
+/// then interpolated by a power law. If cores add instead, each cache line moves from core to core, and rates cannot be
+/// interpolated.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -51,7 +54,8 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
         high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
     if (above->first == addresses) {
-        // With few addresses, one core alone can be faster than all cores; that is not the usual case.
+        // One core that works alone on few addresses can be faster than all cores. Such a rate is unusual, so use the
+        // rate at exactly this number.
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
@@ -88,7 +92,8 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
         return out.leave_out("atomics", "the profile has no rate of them");
     }
     auto bound = at_rate("atomics", "atomics", "atomics", work.atomics, "op", *rate);
-    // A core that runs alone need not exchange addresses. It is at most as fast as with an address per core.
+    // If other processes took cores, one core may run alone. It exchanges no cache lines, so the low end uses the
+    // highest measured rate.
     if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
         fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, work.atomics / std::max(fastest->value, fastest->high));
@@ -96,13 +101,14 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     add_asked(record, std::move(bound), out);
 }
 
-/// Each unit has its own local memory, so all words of it are equally fast.
+/// Bounds atomics on local memory. All words of a unit's local memory are equally fast, so the distribution of the
+/// addresses does not matter.
 void bound_on_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics <= 0) return;
     const char *name = "atomics on local memory", *brief = "local atomics";
     const double bytes = static_cast<double>(record.code.local_bytes.value_or(0));
-    // The declared array limits the number of addresses.
+    // The size of the kernel's local memory limits the number of addresses.
     const double room = bytes > 0 ? std::max(1.0, bytes / word) : INFINITY;
     const double addresses = work.local_addresses > 0 ? work.local_addresses : room;
     if (const auto rate = rate_of(limits, "local", addresses, 1, is_gpu(record))) {
@@ -110,7 +116,8 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
         if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
         add_asked(record, std::move(bound), out);
     } else if (const auto* each = is_gpu(record) ? nullptr : limits.find("atomic.latency")) {
-        // A CPU keeps a group's local memory in its core's first-level cache and executes its atomics one at a time.
+        // A CPU keeps a work-group's local memory in its core's first-level cache and executes its atomics one at a
+        // time.
         const double uneven = uneven_share(record, limits);
         auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
         add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);

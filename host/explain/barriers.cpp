@@ -10,7 +10,7 @@
 namespace cllab::explain {
 namespace {
 
-/// The time of the largest measured group that is not larger than `group`; null if there is none.
+/// The barrier time of the largest measured work-group with at most `group` work-items; null if there is none.
 const Figure* barrier_of_group(const Limits& limits, double group) {
     constexpr std::string_view head = "barrier.plain.";
     const Figure* found = nullptr;
@@ -30,7 +30,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
     const auto& work = record.work;
     if (work.barriers <= 0) return;
     if (const auto* item = limits.find("barrier.item")) {
-        // A CPU thread loops over the work-items of a group at each barrier, and the threads share the groups.
+        // A CPU thread loops over the work-items of a work-group at each barrier. The threads share the work-groups.
         const double units = limits.units, rounds = std::ceil(std::max(1.0, work.groups) / units);
         if (work.group <= 0) return out.leave_out("barriers", "the size of its groups is the driver's choice");
         auto bound = at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item);
@@ -39,7 +39,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
                                      rounds * units / std::max(work.groups, units)),
                   out);
     } else if (const auto* each = barrier_of_group(limits, work.group)) {
-        // Consecutive groups in the same place pass their barriers one group at a time.
+        // Work-groups that run one after another in the same place also pass their barriers one after another.
         const double rounds = record.counts ? rounds_of(record, limits) : 1;
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {

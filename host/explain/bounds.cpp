@@ -15,7 +15,8 @@ std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
 }
 
-/// Keeps the largest bound per resource. Executed counts take precedence over simulated ones. `bounds` is sorted.
+/// Keeps the largest bound per resource. Executed amounts take precedence over simulated amounts. `bounds`: sorted,
+/// largest first.
 void keep_largest(std::vector<Bound>& bounds) {
     std::set<std::string> executed;
     for (const auto& b : bounds)
@@ -30,8 +31,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> causes{
     {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
     {"l1", {"local", "local_atomics"}}};
 
-/// If a general and a more specific bound describe the same work and are close, keeps the specific one. Skips a
-/// specific bound that exceeds the time, because that one proves nothing.
+/// Drops a general bound if a specific bound describes the same work and is nearly as large. Skips a simulated specific
+/// bound that exceeds the time, because such a bound proves nothing.
 void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
     const auto find = [&](const std::string& id) { return std::ranges::find(bounds, id, &Bound::id); };
     for (const auto& [effect, of] : causes)
@@ -50,8 +51,9 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
         }
 }
 
-/// Uneven groups leave cores idle while others work. Scales per-core bounds to the time that the cores worked, but not
-/// beyond the whole time. Launch overhead does not occupy cores.
+/// Lengthens the bounds of a CPU's cores if uneven work-groups leave some cores idle while others work. Divides each
+/// bound by the average share of the cores that worked. No bound becomes longer than the time. The launch overhead
+/// occupies no cores, so its part of the time does not make cores idle.
 void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
@@ -183,7 +185,7 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
 
 namespace {
 
-/// Sectors that one group touches, and how many each further group adds.
+/// Distinct sectors: of the first work-group, added by each further work-group, and of all counted work-groups.
 struct Growth {
     double first = 0, further = 0, counted = 0;
     double shared() const { return std::max(0.0, first - further); }
@@ -198,9 +200,9 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the number of passes, which the assumed bytes gave, is consistent with the counts. All three must hold: each
-/// byte is touched once, there are no other stores, and the instructions suffice for the counted operations. Half of
-/// those are enough, because compilers remove address arithmetic.
+/// Whether the executed instructions agree with the counts. They were estimated from the assumed bytes. The launch must
+/// touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The instructions
+/// must suffice for half of the counted operations. Half is enough, because compilers remove address arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;
@@ -230,7 +232,7 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     }
     if (out.local_atomics <= 0) {
         out.local_atomics = per_launch(counts, counts.local_atomics.number);
-        out.local_addresses = counts.local_atomics.addresses;  // of the group with the most addresses
+        out.local_addresses = counts.local_atomics.addresses;  // of the work-group with the most addresses
     }
     if (out.barriers <= 0) out.barriers = counts.barriers.mean;
     return out;
@@ -250,7 +252,7 @@ Traffic distinct(const Counts& counts, const WorkInfo& work) {
         const auto growth = growth_of(counts, sectors);
         const double further = std::max(0.0, counts.groups - counts.counted_groups);
         const double all = sector_bytes * (growth.counted + further * growth.further);
-        // A sector at the end of a buffer may belong half to the next buffer.
+        // The last sector of a buffer may extend beyond the buffer, so the sectors may exceed the size of the buffers.
         return most > 0 ? std::min(all, most) : all;
     };
     const bool by_use = work.assumed && work.read;

@@ -1,9 +1,11 @@
-// Lower bounds of a cell's time: the use of a resource, divided by the peak in the device's profile.
+// Lower bounds of a cell's time. A bound is the time for the cell's use of a resource at the peak of that resource. The
+// peak is a figure of the device's profile.
 //
-// Each resource has a file and a function. Its use may be declared by the cell, counted by the simulator, counted by a
-// profiler, or sampled. Declared and profiled amounts were executed. The simulator executes the kernel's text; a
-// compiler may have fused, hoisted or removed part of it. Such a bound has `simulated` set, and its low end is the part
-// that a compiler cannot remove.
+// Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
+// a profiler, or estimated from samples. A cell executes the declared and the profiled amounts. The simulator executes
+// the kernel's text, of which a compiler may have fused, hoisted or removed a part. The low end of a bound from
+// simulated counts leaves out work that compilers often fuse or remove. `simulated` marks bounds from simulated counts,
+// and from the assumption that a cell uses every buffer once.
 #pragma once
 
 #include <optional>
@@ -21,11 +23,11 @@ using namespace model;
 /// The bounds of a record with a time, largest first, and the resources without a bound. Does not set `limit`.
 Explanation bounds_of(const Record& record, const Limits& limits);
 
-/// Whether the bound `effect` contains the work of `cause`: pipe instructions are issued, arithmetic uses a pipe, and a
-/// GPU's L1 contains its local memory.
+/// Whether the bound `effect` includes the work of the bound `cause`. Instruction issue includes the work of the pipes,
+/// a pipe includes its arithmetic, and a GPU's L1 includes its local memory.
 bool is_effect_of(const std::string& effect, const std::string& cause);
 
-// --- The resources: each adds its bounds of a record with_counted_work(), or says why it has none --------------------
+// --- Resources: each function adds its bounds to `out`. `record` must come from with_counted_work() ------------------
 
 void bound_memory(const Record& record, const Limits& limits, Explanation& out);
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out);
@@ -36,27 +38,28 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
 void bound_latency(const Record& record, const Limits& limits, Explanation& out);
 void bound_launch(const Record& record, const Limits& limits, Explanation& out);
 
-// --- What they are made with -----------------------------------------------------------------------------------------
+// --- Parts of bounds -------------------------------------------------------------------------------------------------
 
 constexpr const char* by_ncu = ", counted by ncu";
 
 bool is_gpu(const Record& record);
 /// Whether the simulator counted the timed launch.
 bool has_counts(const Record& record);
-/// Whether the counters describe the timed operation: one launch, not a step of a slope.
+/// Whether the profiler's counters describe the timed operation. They do only if that operation is a single launch.
 bool has_counters(const Record& record);
 /// A profiler counter by name; nullopt if it was not counted.
 std::optional<double> counter_of(const Record& record, const std::string& name);
 
-/// How many groups run one after another in the same place. GPU: groups divided by those resident at once.
+/// How many times the launch's work-groups fill the device; at least 1. A CPU holds one work-group per core. A GPU
+/// holds as many as are resident at once. Needs `record.counts`.
 double rounds_of(const Record& record, const Limits& limits);
 
-/// Units that the launch's groups can occupy; all units if the number of groups is unknown.
+/// Compute units that the launch's work-groups can occupy. All units if the number of work-groups is unknown.
 double parallel_of(const Record& record, const Limits& limits);
-/// How much longer the work takes because groups do not divide evenly over the units. 1 if the number of groups is
-/// unknown or the units are busy nearly all the time.
+/// Factor by which the work takes longer because the work-groups do not divide evenly among the units. 1 if the factor
+/// is at most `alike`, or if the number of work-groups is unknown.
 double uneven_share(const Record& record, const Limits& limits);
-/// Share of the usable cores that the threads had; 1 on a GPU, or if nearly all were available.
+/// Share of the `parallel` usable cores that the cell's threads got. 1 on a GPU, or if nearly all cores were available.
 double available_share(const Record& record, double parallel);
 
 /// A bound of `count` divided by the rate `figure`.
@@ -65,17 +68,19 @@ Bound at_rate(const std::string& id, const std::string& name, const std::string&
 /// A bound of `count` times the duration `figure`.
 Bound at_time(const std::string& id, const std::string& name, const std::string& brief, double count,
               const Figure& figure);
-/// Adds the time of `more`, which follows in sequence.
+/// Adds the times of `more`, which runs after the work of `bound`.
 void add(Bound& bound, const Bound& more);
-/// Multiplies all three times.
+/// Multiplies the value, the low end and the high end.
 void scale(Bound& bound, double times);
-/// Lengthens a per-core bound if fewer cores were available than for the peak. `parallel`: cores that the work can use.
-/// `already`: factor by which the bound was already lengthened for idle cores.
+/// Lengthens a bound if other processes took cores from the cell. `parallel`: cores that the work can use. `already`:
+/// factor by which the bound was already lengthened for idle cores.
 Bound on_available_cores(Bound bound, const Record& record, double parallel, double already = 1);
-/// Subtracts the share `nearer`, which a nearer cache level may serve. The low end takes that share as free.
-/// `relative_time`: time of an access in the nearer level relative to this one, if they run in sequence; 0: free.
+/// Shortens a bound by the data that a nearer cache level may serve. `nearer`: share of that data. The low end assumes
+/// that the nearer level takes no time. `relative_time`: time of an access to the nearer level, divided by that of an
+/// access to this level. 0 if the two levels work at the same time.
 Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
-/// If the bound exceeds the time but its low end does not, uses the low end: the compiler removed the rest.
+/// If the bound exceeds the time but its low end does not, sets the bound to its low end. The compiler then removed the
+/// rest.
 void lower_to_time(Bound& bound, const Record& record);
 /// Adds a bound, marked as `simulated` if its amounts come from the simulator.
 void add_asked(const Record& record, Bound bound, Explanation& out);
@@ -84,20 +89,22 @@ void add_asked(const Record& record, Bound bound, Explanation& out);
 
 std::string level_id(std::size_t level);    ///< "l1" for 0
 std::string level_name(std::size_t level);  ///< "L1" for 0
-/// Number of levels whose size is known, from the figures of `family` or the operating system.
+/// Number of cache levels that the operating system or the figures of `family` show. Includes a last level of unknown
+/// size.
 std::size_t levels_of(const Limits& limits, const std::string& family);
 
-/// The first cache level that holds all of a cell's data, and the share that the level before it may hold.
+/// The first cache level that holds all of a cell's data.
 struct Place {
     std::size_t level = 0;
-    bool memory = false;  ///< beyond all levels
-    double nearer = 0;    ///< share that the level before may hold
+    bool memory = false;  ///< no cache level holds all of the data
+    double nearer = 0;    ///< share of the data that the level before may hold
 };
-/// `instances`: copies of each level except the last, each of which may hold another part of the data. One copy counts
-/// if every group reads all data. On NVIDIA only L1 has copies. nullopt if no size is known.
+/// The place of the cell's data. nullopt if no cache size is known. `instances`: number of caches at each level except
+/// the last, for example one per core. Each of these caches may hold another part of the data. If every work-group
+/// reads all data, only one cache is used. On NVIDIA, only L1 has several caches.
 std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances);
 
-// --- What was counted, and of which code (bounds.cpp, issue.cpp) ----------------------------------------------------
+// --- Counted amounts and sampled code (bounds.cpp, issue.cpp) --------------------------------------------------------
 
 /// For example "counted by simulation of 2 of 4096 groups".
 std::string source_of(const Counts& counts);
@@ -108,14 +115,15 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches, extrapolated: each uncounted group adds as much as a counted one added. At
-/// most the size of its buffers.
+/// Distinct bytes that the launch touches. Each uncounted work-group is assumed to add as many bytes as the counted
+/// work-groups after the first added on average. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
-/// Bytes that pass a level of `instances` copies of `holds` bytes each: data of single groups once per group, shared
-/// data once per copy that can hold it.
+/// Bytes that pass a cache level with `instances` caches of `holds` bytes each. Data of a single work-group passes
+/// once. Data that all work-groups share passes once per cache if it fits, else once per work-group.
 Traffic beyond(const Counts& counts, double holds, double instances);
 
-/// The record with its undeclared work filled in from counts, if the simulator counted the timed launch.
+/// The record with its undeclared work filled in from the counts. Unchanged if the simulator did not count the timed
+/// launch.
 Record with_counted_work(Record record);
 
 /// The share of samples in the blocks that `is_meant` accepts.
@@ -132,7 +140,8 @@ const Hot* sampled_code(const Record& record);
 double elements_of(const HotBlock& block, const char* what);
 /// Floats per vector in the hot block; 1 for scalar code.
 double items_at_a_time(const Record& record);
-/// How often a CPU's hot block runs, from its operations per pass and the counted total. 0: unknown.
+/// Number of passes through a CPU's hot block; 0: unknown. Computed from the executed instructions if they are known,
+/// else from the counted operations and the operations per pass.
 double passes_of_hot_block(const Record& record);
 
 }  // namespace cllab::explain

@@ -1,6 +1,6 @@
-// The thresholds and factors of `cllab why`: meaning, source of the value, and, in parentheses, the unit-test suite
-// that fails when it changes. "Fitted": chosen so that the kernels of tests/trial get the right limiter on an H200 and
-// on a 16-core CPU; not a property of a processor.
+// The thresholds and factors of `cllab why`. Each comment gives the meaning and the source of the value. The name in
+// parentheses is the unit-test suite that fails if the value changes. "Fitted" values are chosen so that the kernels of
+// tests/trial get the right limiter on an H200 and on a 16-core CPU. They are not properties of a processor.
 #pragma once
 
 #include <cstddef>
@@ -9,40 +9,42 @@ namespace cllab::explain {
 
 // --- When a bound names the limiter ----------------------------------------------------------------------------------
 
-/// Ratio below which two times or rates of an idle machine count as equal. Covers values outside a 95 % interval, and
-/// clock drift since the profile. (why)
+/// Two times or rates of an idle machine are equal if their ratio is below this value. It covers values outside a 95 %
+/// interval, and clock drift since the profile. (why)
 constexpr double alike = 1.05;
-/// A bound names the limiter if it is at least `most_of_the_time` of the time (why) and the next bound is at most
-/// `clear_of_the_next` of it (why). A definition: `cllab why --help` states it.
+/// A bound is the limiter if it is at least `most_of_the_time` of the time. (why) The next bound must be at most
+/// `clear_of_the_next` of the limiter. (why) Both values are definitions, which `cllab why --help` states.
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
-/// A bound by the instruction rate names nothing from this many times the time, whatever its interval: it is then as
-/// far above the time as one that names nothing is below. Other work had slowed such rates. (why_doubt)
+/// If a bound by the CPU's instruction rate is this many times the time, no limiter is named. The bound's interval does
+/// not matter then: other work has slowed the measurement of the rate. The value mirrors `most_of_the_time`.
+/// (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;
-/// Share of the time that suffices instead if warps wait for the resource: Nsight Compute's threshold for a limiter.
-/// (why_stalls)
+/// If warps wait for a resource, its bound is the limiter at this share of the time or above. Nsight Compute uses the
+/// same threshold for a limiter. (why_stalls)
 constexpr double busy = 0.6;
-/// A stall reason counts as the reason from this share of all waiting: more than all others together. (why_stalls)
+/// Minimum share of all waiting for the main stall reason: as much as all other reasons together. (why_stalls)
 constexpr double most_of_the_waiting = 0.5;
-/// Relative interval of the time above which no limiter is named: the machine may not be in the state of the profile.
-/// (why)
+/// If the relative spread of the time is above this value, no limiter is named. The machine may not be in the state of
+/// the profile. (why)
 constexpr double widest_spread = 0.1;
-/// For a launch and another bound that add up: the minimum share of the time of each, and of their sum. The sum needs
-/// more than a single bound because a pair has more chances to fit by accident. (why)
+/// A launch and another bound may add up to the time. Each must be at least `part_beside_launch` of the time, and their
+/// sum at least `least_with_launch`. The sum needs more than a single bound, because a pair is more likely to fit by
+/// accident. (why)
 constexpr double part_beside_launch = 0.1, least_with_launch = 0.85;
-/// A launch may be shorter by this share than in the profile: an empty kernel took 5.0 to 6.1 us in four profiles
+/// A launch may be shorter than in the profile by this share. An empty kernel took 5.0 to 6.1 us in four profiles
 /// (`cllab run launch`). (why)
 constexpr double launch_shorter_by = 0.1;
-/// A single launch below this share of an empty kernel's time is impossible. Half, because empty launches vary more
-/// than rates do. (run_limits)
+/// A single launch is impossible if it takes less than this share of an empty kernel's time. The share is only one
+/// half, because empty launches vary more than rates do. (run_limits)
 constexpr double least_of_empty_launch = 0.5;
 
 // --- Which peaks are measured again (why_doubt) ----------------------------------------------------------------------
 
 /// A bound of at least this share of the time would explain it if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
-/// A faster new peak replaces the old one only if its relative interval is at most this wide.
+/// A faster new peak replaces the old peak only if its relative interval is at most this wide.
 constexpr double widest_peak = 0.5;
-/// Maximum number of peaks that one cell has measured again; each takes up to a second.
+/// Maximum number of peaks that are measured again for one cell. Each measurement takes up to a second.
 constexpr std::size_t most_measured_again = 3;
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
@@ -51,44 +53,47 @@ constexpr std::size_t most_measured_again = 3;
 constexpr double sector_bytes = 32;
 /// Bytes per CPU cache line if the profile has no figure. (why_counted_memory)
 constexpr double line_bytes = 64;
-/// Maximum difference between two read shares that count as equal; edges and small tables cause it. The shares of the
-/// streams, 1/2 and 2/3, differ by five times as much. (why_bounds)
+/// Two read shares (bytes read divided by all bytes) are equal if they differ by less than this value. Edges and small
+/// tables cause such differences. The streams' shares of 1/2 and 2/3 differ by five times as much. (why_bounds)
 constexpr double same_proportion = 0.03;
-/// Sectors touched over sectors needed, from which a wave's access counts as scattered. Edges and misalignment stay
-/// below. (why_counted_memory)
+/// A wave's access is scattered if it touches more than this many times the sectors that it needs. Edges and
+/// misalignment stay below. (why_counted_memory)
 constexpr double scattered_from = 1.5;
-/// If one group touches this share of all data, every instance of a cache level needs all data. (why_bounds)
+/// If the work-groups have this share of all data in common, each core's cache needs all data. (why_bounds)
 constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// A share of samples or operations that represents the whole; the rest takes time too. (why_instructions)
+/// At this share or above, samples or operations represent the whole. The rest only adds time. (why_instructions)
 constexpr double most_samples = 0.8;
-/// A share of samples that counts as all. Blocks below 0.5 % are unnamed, and there may be four. (why_bounds)
+/// At this share or above, the samples are treated as all samples. Blocks below 0.5 % are not listed, and there may be
+/// four of them. (why_bounds)
 constexpr double nearly_all_samples = 0.98;
-/// Lanes of the widest wave (AMD). At least one lane is active. (why_counted_operations)
+/// Lanes of the widest wave (AMD). At least one lane of a wave is active. (why_counted_operations)
 constexpr double widest_wave = 64;
-/// Floats in the widest CPU vector (AVX-512): vector functions may be that much faster than the profile's scalar calls.
-/// Scalar code may still be faster by `scalar_call`, because preparing a call's arguments takes time in the probe.
-/// (why_counted_operations)
+/// `most_floats_in_vector`: floats in the widest CPU vector (AVX-512). Vector functions may be that many times as fast
+/// as the profile's scalar calls. `scalar_call`: scalar code may need only this share of the profile's time, because
+/// the probe also prepares the arguments of each call. (why_counted_operations)
 constexpr double most_floats_in_vector = 16, scalar_call = clear_of_the_next;
 
 // --- Instruction issue -----------------------------------------------------------------------------------------------
 
 /// Minimum share of executed instructions that take an issue slot. Processors fuse a compare with its branch and
-/// eliminate some moves: one of five instructions in the shortest loop that computes. (why_bounds)
+/// eliminate some moves. In the shortest loop that computes, that is one of five instructions. (why_bounds)
 constexpr double fused = 0.8;
-/// Hardware threads per core. The probe's threads may share cores; the threads of few groups need not.
-/// (why_instructions)
+/// Hardware threads per core. Two threads of the issue-rate probe may share a core. With few work-groups, each thread
+/// may have a core to itself. (why_instructions)
 constexpr double threads_of_core = 2;
-/// How much faster a GPU may issue other instructions than the multiply-adds that its issue rate is derived from. (why)
+/// The issue rate of a GPU is derived from multiply-adds. The GPU may issue other instructions this many times as fast.
+/// (why)
 constexpr double issue_beside_multiply_adds = 2;
-/// Minimum share of samples in computing blocks, of the samples in all blocks used to estimate instructions. Fitted.
-/// (why_instructions)
+/// Instructions are estimated from two kinds of blocks: those that compute, and those that never wait. Blocks that
+/// compute must have at least this share of the samples in both kinds. Fitted. (why_instructions)
 constexpr double few_that_compute = 1.0 / 3;
-/// Share of accesses to global memory below which a loop hardly waits for it. Fitted. (why_instructions)
+/// A loop hardly waits for global memory if at most this share of the kernel's accesses go there. Fitted.
+/// (why_instructions)
 constexpr double hardly_any = 0.1;
-/// Relative difference between accessed bytes and footprint up to which each byte counts as touched once.
+/// If two amounts of bytes differ by at most this share, they are equal. Used to check that each byte is touched once.
 /// (why_instructions)
 constexpr double once_within = 0.1;
 
@@ -97,28 +102,29 @@ constexpr double once_within = 0.1;
 /// Bytes per pass through the local memory banks if the profile has no figure: 32 banks of 4 bytes, as on NVIDIA and
 /// AMD. (why_counted_memory)
 constexpr double bytes_of_pass = 128;
-/// Passes over passes without conflicts, from which the cell counts as having bank conflicts. (why_counted_memory)
+/// A cell has bank conflicts if it needs more than this many times the passes without conflicts. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The addresses of atomics may be spread so well over the parts of a cache that their rate is that of this many times
-/// the addresses. Consecutive measured rates have four or eight times the addresses. (why_atomics)
+/// The high end of an atomic rate is the highest rate with up to this many times the addresses. The reason: the
+/// addresses may be spread well over the parts of a cache. The profile measures numbers of addresses that differ by
+/// factors of four or eight. (why_atomics)
 constexpr double atomics_spread = 4;
-/// Distinct addresses per counted atomic, below which atomics share addresses, also with other groups.
+/// Distinct addresses per counted atomic. Below this value, atomics share addresses, even across work-groups.
 /// (why_counted_memory)
 constexpr double meet_below = 0.5;
 
 // --- Latency ---------------------------------------------------------------------------------------------------------
 
-/// Maximum resident work-items per GPU unit if the profile has no figure (compute capabilities 5 to 12: 2048; GCN and
-/// CDNA: 40 waves of 64). (why_counted_operations)
+/// Maximum resident work-items per GPU compute unit if the profile has no figure. Compute capabilities 5 to 12 have
+/// 2048. GCN and CDNA have 40 waves of 64. (why_counted_operations)
 constexpr double most_resident = 2560;
-/// Instructions that a core looks ahead. No processor has a larger window; most have half of it.
+/// Instructions that a core looks ahead. No processor has a larger window, and most have a window half as large.
 /// (why_counted_operations)
 constexpr double looks_ahead = 1000;
-/// Overlap of consecutive work-items above which a core works on several at once, so that a chain is no bound. Fitted.
-/// (why_counted_operations)
+/// If consecutive work-items overlap by more than this share, a core works on several at once. Their chains are then no
+/// bound. Fitted. (why_counted_operations)
 constexpr double most_overlap = 0.5;
-/// Shortest time of an operation in a chain, relative to a multiply-add. A CPU adds floats in half and computes logic
-/// in a quarter; a GPU's compiler fuses two operations. (why_counted_operations)
+/// Shortest time of an operation in a chain, divided by the time of a multiply-add. A CPU adds floats in half that time
+/// and computes logic in a quarter. A GPU's compiler fuses two operations into one. (why_counted_operations)
 constexpr double least_of_floats = 0.5, least_of_any = 0.25;
 
 // --- Launch ----------------------------------------------------------------------------------------------------------
@@ -126,27 +132,30 @@ constexpr double least_of_floats = 0.5, least_of_any = 0.25;
 /// Factor by which the launch time varies between processes. Empty launches took 0.31 and 1.4 us on a CPU, and 5.0 to
 /// 6.1 us on a GPU (`cllab run launch`, several processes). (why_bounds)
 constexpr double launch_changes_cpu = 5, launch_changes_gpu = 1.25;
-/// Share of the cores that worked, below which uneven groups are not the only cause. Fitted. (why_instructions)
+/// Minimum average share of the cores that worked. Below it, uneven work-groups are not the only cause of idle cores.
+/// Fitted. (why_instructions)
 constexpr double least_working = 0.75;
 
-// --- What counts say in sentences ------------------------------------------------------------------------------------
+// --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
-/// Minimum links of a chain to mention, and its minimum share of all operations or loads. Half of a loop's operations
-/// may count its passes. (why_advice)
+/// A dependency chain is mentioned if it has at least `long_chain` links, and at least `chain_of_most` of all
+/// operations or loads. Half of a loop's operations may only advance its counter. (why_advice)
 constexpr double long_chain = 32, chain_of_most = 0.3;
-/// Minimum share of the time of a cost to mention. (why_advice)
+/// A cost is mentioned if it is at least this share of the time. (why_advice)
 constexpr double worth_saying = 0.1;
-/// Amount over the necessary amount, from which a sentence mentions it. (why_counted_memory)
+/// An amount is mentioned if it is at least this many times the necessary amount. (why_counted_memory)
 constexpr double worth_a_sentence = 1.5;
-/// Share of a group's atomics on one word, from which a sum within the group helps. (why_counted_memory)
-constexpr double meeting_in_group = 1.0 / 8;
-/// Group size from which larger groups are not advised, and the size to advise. (why_counted_operations)
-constexpr double enough_items = 64, usual_items = 256;
-/// Factor allowed between declared and counted amounts. Authors differ in how they count: duplicate data in a buffer,
-/// or the sum beside each product. (why_contradiction)
-constexpr double most_apart = 2;
-/// Ratio below which two launches count as equal: edges, or another way to compute the same address.
+/// If at least this share of a work-group's atomics go to one word, a sum within the work-group helps.
 /// (why_counted_memory)
+constexpr double meeting_in_group = 1.0 / 8;
+/// Work-groups of at least `enough_items` work-items need not be larger. `usual_items` is the size to advise.
+/// (why_counted_operations)
+constexpr double enough_items = 64, usual_items = 256;
+/// Declared and counted amounts may differ by this factor. Authors differ, for example, in whether they count duplicate
+/// data in a buffer, or the addition after each product. (why_contradiction)
+constexpr double most_apart = 2;
+/// Two launches are equal in an amount if the ratio of the two values is below this. Edges cause small ratios, and so
+/// does another way to compute the same address. (why_counted_memory)
 constexpr double little = 1.1;
 
 }  // namespace cllab::explain

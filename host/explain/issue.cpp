@@ -27,8 +27,9 @@ std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
 
 double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
 
-/// Whether a block has no slow instruction and uses only its stack and local memory: loops over work-items between
-/// barriers. A CPU keeps local memory in its first-level cache.
+/// Whether a block waits neither for a slow instruction nor for global memory. Such a block accesses only its stack, or
+/// the kernel hardly accesses global memory. Loops over work-items between barriers are such blocks: a CPU keeps local
+/// memory in its first-level cache.
 bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const double global = accesses(counts.global) + accesses(counts.constant),
                  near = accesses(counts.local) + accesses(counts.private_memory);
@@ -38,8 +39,8 @@ bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     return !is_slow && (std::ranges::all_of(block.memory, is_of_stack) || global <= hardly_any * (global + near));
 }
 
-/// Executed instructions of the launch, and the share of samples in the blocks that they were estimated from. 0:
-/// unknown.
+/// Executed instructions of the launch, and the share of samples in the blocks that they were estimated from. 0
+/// instructions: unknown.
 struct Executed {
     double instructions = 0, seen = 0;
 };
@@ -51,7 +52,9 @@ Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;
     for (const auto& [what, number] : computed(*record.counts)) {
-        double each = 0, with = 0, seen = 0;  // elements per instruction; samples in blocks that compute, in all used
+        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: in all blocks
+        // used.
+        double each = 0, with = 0, seen = 0;
         for (const auto& block : record.hot->blocks) {
             const double some = elements_of(block, what);
             if (block.instructions == 0 || (some <= 0 && !waits_for_nothing(block, *record.counts))) continue;
@@ -66,7 +69,8 @@ Executed executed_by_samples(const Record& record) {
     return out;
 }
 
-/// CPU instructions at the issue rate of all cores; a group occupies one core. `how`: the source of the count.
+/// The bound of CPU instructions at the issue rate of all cores. A work-group occupies one core. `how`: source of the
+/// number.
 Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
                     const std::string& how) {
     auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
@@ -95,8 +99,7 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
     add_asked(record, std::move(bound), out);
 }
 
-/// CPU: instructions estimated from the sampled code and the declared or counted bytes, which give the number of
-/// passes.
+/// CPU: instructions estimated from the sampled code. The declared or counted bytes give the number of passes.
 void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto leave_out = [&](const std::string& why) { out.leave_out("instruction issue", why); };
     if (!record.counters.empty())
@@ -176,7 +179,8 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-// A compiler may peel work-items off the loop over a group; copies of the hot block count as the block.
+// A compiler may peel work-items off the loop over a work-group. Copies of the hot block are then treated as part of
+// the block.
 double passes_of_hot_block(const Record& record) {
     const auto* block = sampled_code(record) ? record.hot->hottest() : nullptr;
     if (!block) return 0;

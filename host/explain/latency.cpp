@@ -1,4 +1,4 @@
-// Latency: dependency chains, either declared or, as the longest chain of a work-item, counted by the simulator.
+// Latency of dependency chains. A chain is declared, or the simulator counted it as the longest chain of a work-item.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace cllab::explain {
 namespace {
 
-/// Whether most samples are in code whose loads replace their own index.
+/// Whether most samples are in code in which each load gives the index of the next load.
 bool chases_by_index(const Record& record) {
     const auto* hot = sampled_code(record);
     return hot && share_of(*hot, [](const auto& b) { return b.memory.contains(HotBlock::index_chain); }) > 0.5;
@@ -30,8 +30,8 @@ struct Link {
     std::optional<Place> place;  ///< for a load
 };
 
-/// The load latency of the level that holds the data. If that is missing, uses a nearer level: it is never slower, so
-/// the bound holds but is weaker.
+/// The load latency of the level that holds the data. If the profile lacks it, uses the latency of a nearer level. A
+/// nearer level is never slower, so the bound holds but is weaker.
 Link link_of_load(const Record& record, const Limits& limits, Explanation& out) {
     Link link;
     link.place = place_of(record, limits, "latency", 1);
@@ -61,8 +61,8 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // Loads from different pages also miss the TLB. The program cannot tell whether this chain does; it takes the time
-    // of a chase in random order.
+    // If each load goes to another page, each load also misses the TLB. Whether this chain does so is unknown. The
+    // bound assumes it and uses the time of a random chase; the low end of the bound does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", and " + format_seconds(each) + " where each goes to another page";
@@ -92,9 +92,9 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     bound.how += link.instead;
     if (link.place) add_detours(bound, link, links, record, limits);
     bound = on_available_cores(std::move(bound), record, 1);
-    // The distance of an address can double an atomic's latency (`cllab run atomic`, several processes), and a profile
-    // tries few addresses. A GPU executes atomics in L2 at the nearest, so L2's load latency is the low end. A CPU core
-    // executes them in its own L1.
+    // An atomic's latency depends on its address, by up to a factor of two (`cllab run atomic`, several processes). A
+    // profile measures few addresses. A GPU executes atomics in L2 or farther away, so the load latency of L2 is the
+    // low end. A CPU core executes atomics in its own L1.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
@@ -117,7 +117,7 @@ double float_operations(const Counts& counts) {
     return out;
 }
 
-/// The latency figure of the most frequent type of arithmetic.
+/// Identifier of the latency figure for the most frequent type of arithmetic.
 std::string type_of_chain(const Counts& counts) {
     const auto floats = [&](unsigned bits) {
         return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
@@ -127,9 +127,9 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds of a chain's arithmetic. Integers: a product and the following sum take one multiply-add latency; other
-/// operations take one cycle on a CPU, and as long as a multiply-add on a GPU. If the chain has nearly all operations
-/// of the work-item, it also has its functions.
+/// Seconds for `number` arithmetic operations of a chain. Each takes the latency of a multiply-add, except on a CPU in
+/// integer arithmetic. There, a product and the following sum together take that latency, and other operations take one
+/// cycle. If the chain has nearly all float operations of the work-item, it also contains its functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -154,7 +154,8 @@ struct Part {
     std::string id, name;  ///< figure of the latency; kind of operation
 };
 
-/// Seconds per operation, and the low end: the compiler fuses what it can and loads hit L1.
+/// Seconds per operation, and its low end. The low end assumes that the compiler fuses what it can, and that loads hit
+/// L1.
 std::pair<double, double> time_of(const Part& part, const Figure& latency, const std::string& level,
                                   const Record& record, const Limits& limits) {
     double each = latency.value;
@@ -168,7 +169,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // If the chain has about as many operations as there are float operations, it consists of floats.
+    // If the chain has about as many operations as the work-item has float operations, it consists of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};
@@ -210,10 +211,10 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// How many work-items, or vectors of them, a core runs one after another, and how much consecutive ones overlap. A
-/// core starts the next one early, within its look-ahead. At barriers it switches among all of them.
+/// The work-items (or vectors of them) that a CPU core runs one after another. A core starts the next work-item early,
+/// as far as it looks ahead. At barriers it switches among all work-items.
 struct Turns {
-    double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the one before
+    double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the chain before
     const char* unknown = "";        ///< why the number is unknown; empty: it is known
 };
 
@@ -230,7 +231,8 @@ Turns turns_of_core(const Record& record, const Limits& limits) {
     return {turns, overlap};
 }
 
-/// The counted longest chain of a work-item, times the number of groups that wait for each other.
+/// Bounds the time by the longest chain of a work-item, times the number of chains that run one after another. A GPU
+/// runs one chain per round of work-groups. A CPU core runs one chain per work-item or vector of work-items.
 void bound_counted_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto chain = time_of_chain(record, limits, out);
     if (!chain) return;

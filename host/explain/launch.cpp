@@ -16,14 +16,15 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
     const auto* on_all = limits.find("launch.empty.device");
     if (!on_all) return empty;
     if (on_all->value > empty->value) empty = on_all;
-    // A longer launch waits until all threads work.
+    // A launch that gives every core a work-group also waits until all threads work. `launch.spread` measures this
+    // wait; it applies only to launches that take longer.
     const auto* all = work.groups >= limits.units ? limits.find("launch.spread") : nullptr;
     return all && all->value > empty->value && record.time->median > all->value ? all : empty;
 }
 
-/// The last group starts after all others and still waits for its load. A GPU's L1 keeps nothing from the launch before
-/// (`cllab run latency`: the first round through a footprint takes L2's time). So data that is read once comes from L2
-/// at the nearest.
+/// Adds the latency of the last work-group's load. That work-group starts after all others. A GPU's L1 keeps no data
+/// from the launch before (`cllab run latency`: the first pass through a footprint takes the time of L2). So data that
+/// is read once comes from L2 or farther away.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -37,7 +38,7 @@ Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
 
 void bound_launch(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
-    if (work.launches == 0) return;  // a slope cancels the launch overhead
+    if (work.launches == 0) return;  // the time of one step (Slope) contains no launch overhead
     const auto* empty = empty_launch(record, limits);
     if (!empty) {
         out.missing.push_back("launch.empty.item");
@@ -45,7 +46,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     }
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
     const auto* next = limits.find("launch.next.item");
-    // A CPU thread may sleep before the second launch, and be awake for the ones after it.
+    // A CPU thread may sleep before the second launch, and stay awake for the launches after it.
     const auto* second = is_gpu(record) ? nullptr : limits.find("launch.second.item");
     if (work.launches > 1 && next && second) add(bound, at_time("", "", "", 1, *second));
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next)

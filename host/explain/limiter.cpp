@@ -12,11 +12,12 @@
 namespace cllab::explain {
 namespace {
 
-/// Whether the bound is of a memory level: "memory", "l2".
+/// Whether `id` is the bound of a cache level or of memory: "l2", "memory".
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
-/// Whether two bounds may both hold, so that they are no rivals: levels that the same bytes pass, or cause and effect.
-/// A CPU passes a barrier by looping over work-items, which issues instructions.
+/// Whether two bounds describe the same work, so that `first` need not be clear of `next`. This holds for two levels of
+/// memory, and for cause and effect. It also holds for a CPU's barriers and instruction issue: a CPU passes a barrier
+/// by looping over work-items.
 bool go_together(const Bound& first, const Bound& next) {
     const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
     return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||
@@ -38,8 +39,8 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.second > 0) out.limit = Limit::named;
     out.wait = longest_wait(record);
     name_by_wait(record, out);
-    // Other processes may fill a shared cache, so the kernel's bytes may come from memory and take as long as issuing
-    // does.
+    // Other processes may fill a shared cache. The kernel's bytes may then come from memory and take as long as its
+    // instructions.
     if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
         out.limit = Limit::unexplained;
         out.second = 0;
@@ -47,7 +48,8 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 
-/// A stall reason of the profiler, and the limiter to name for it if no resource is busy. Empty `id`: it names none.
+/// A stall reason of the profiler, and the limiter to name for it if no resource is busy. Empty `id`: this reason names
+/// no limiter.
 struct Stall {
     std::string_view name;
     const char *id, *limiter;
@@ -79,8 +81,9 @@ const Reason& reason_of(const Wait& wait) {
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
-/// The limiter to name for the wait. If atomics are the largest bound, they are the limiter: they may be slower here
-/// than at any measured number of addresses.
+/// The limiter to name for the wait; nullopt if the stall reason names none. If the warps wait for global memory and
+/// atomics are the largest bound, atomics are the limiter. They may be slower here than at any measured number of
+/// addresses.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -127,7 +130,7 @@ Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
 }
 
 std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
-    constexpr double most = alike * alike;  // both times may be off by that ratio
+    constexpr double most = alike * alike;  // each of the two times may be off by `alike`
     const auto is_launch = [](const Bound& b) { return b.id == "launch"; };
     const auto launch = std::ranges::find_if(bounds, is_launch);
     const auto other = std::ranges::find_if_not(bounds, is_launch);
@@ -150,8 +153,9 @@ double metric(const Record& record, const std::string& wanted, const std::string
     return 0;
 }
 
-/// The largest cache size found by pointer chases that also reached memory, or a larger region read at cache bandwidth.
-/// A chase can leave a cache early: it may cover only the near half of a large cache, or the TLB.
+/// Size of the last-level cache in bytes; 0: unknown. It is the largest cache size found by a pointer chase that also
+/// reached memory. A larger region that was read at cache bandwidth replaces it. A chase may find a size that is too
+/// small: the near half of a large cache, or the reach of the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -163,10 +167,11 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // A level beyond the last one with a size was seen without its end, so the size of the last level is unknown.
+    // If a chase saw a further level but not its end, `absent` has that level's size. The size of the last level is
+    // then unknown.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
-    if (most == 0) return 0;  // a bandwidth sweep alone may end within L2 of three levels
+    if (most == 0) return 0;  // without a chase, a bandwidth sweep may end in L2, before L3
     for (const auto& f : figures)
         if (glob_match("bandwidth.l?.size", f.id)) most = std::max(most, f.value);
     return most > 0 && most < 1e15 ? static_cast<std::uint64_t>(most) : 0;
@@ -182,7 +187,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
     out.units = device.compute_units;
     if (const auto* counted = out.find("fma.units"); out.units == 0 && counted)
-        out.units = static_cast<unsigned>(counted->value);  // of a device on another machine
+        out.units = static_cast<unsigned>(counted->value);  // the device is on another machine
     out.units = std::max(1u, out.units);
     out.compute_capability = device.compute_capability;
     bool swept = false;
@@ -190,7 +195,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
         if (f.id == "fma.peak.float") out.float_peak = f.value;
         if (f.id == "fma.peak.double") out.double_peak = f.value;
         if (f.id == "launch.empty.item") out.empty_launch_seconds = f.value;
-        // Without a sweep over the levels, the bandwidth is that of memory only; a cache may be faster.
+        // Without a sweep over the levels, the bandwidth is that of memory only. A cache may be faster.
         swept = swept || glob_match("bandwidth.l?.rate", f.id);
         if (f.unit == "B/s" && f.value > out.bandwidth) {
             out.bandwidth = f.value;
@@ -226,11 +231,12 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
     return std::nullopt;
 }
 
-// What the warps of a launch wait for, as Nsight Compute samples it, and the limiter that follows from it.
+// The wait of a launch's warps, sampled by Nsight Compute, and the limiter that follows from it.
 //
-// A kernel may reach no peak: its warps may wait for each other, or be too few. If one reason is most of the waiting,
-// and a resource that causes it is busy for most of the launch, that resource is the limiter. Its share may be lower
-// than a bound needs without this evidence. If no resource is that busy, the wait itself is the limiter.
+// A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
+// causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
+// busy for most of the launch. Without a wait, a bound must be a larger share of the time. If no resource is that busy,
+// the wait itself is the limiter.
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;
@@ -241,7 +247,7 @@ std::optional<Wait> longest_wait(const Record& record) {
     double all = 0;
     for (const auto& c : record.counters)
         if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
-    // A selected warp does not wait, and one that was not selected is ready.
+    // A selected warp issues an instruction, and a warp that is not selected is ready. Neither of them waits.
     all -= time_in("selected") + time_in("not_selected");
     Wait out;
     double most = 0;

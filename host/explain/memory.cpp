@@ -1,5 +1,5 @@
-// Memory traffic: the cache level that holds a cell's data, from measured sizes, and the time that this level or memory
-// takes to move the data.
+// Memory traffic. The sizes of the caches show which level holds a cell's data. The bound is the time that this level,
+// or memory, takes to move the data.
 #include <algorithm>
 #include <cmath>
 
@@ -10,21 +10,21 @@
 namespace cllab::explain {
 namespace {
 
-/// Maximum bytes per instance of each level, from the operating system or else the figures of `family`. A last 0: a
-/// further level was seen, of unknown size.
+/// Maximum bytes that one cache of each level holds. The operating system gives them, or else the figures of `family`.
+/// A 0 at the end is a further level of unknown size.
 std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     if (!limits.caches.empty()) return {limits.caches.begin(), limits.caches.end()};
     std::vector<double> out;
     while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size"))
         out.push_back(std::max(size->value, size->high));
-    // Data beyond the known levels is at least as far away as the next level seen.
+    // Data that the known levels cannot hold is at least as far away as the next level that the profile saw.
     const char* seen = family == "latency" ? ".latency" : ".rate";
     if (!out.empty() && limits.find(family + "." + level_id(out.size()) + seen)) out.push_back(0);
     return out;
 }
 
-/// Whether a CPU's data may lie beyond the private levels of a core if each level held only half its size: an LRU cache
-/// keeps nothing of a loop over more data than it holds.
+/// Whether a CPU's data would come from L3 or memory if each cache held only half of its size. An LRU cache keeps
+/// nothing of a loop over more data than it holds.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -68,14 +68,15 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
         if (other && other->value > rate->value) rate = other;
     }
     auto bound = at_rate(id, name + " bandwidth", name, *work.read, "B", *rate);
-    // A cell that reads as much as it writes is like the copy within that level.
+    // A cell that reads as much as it writes is bounded like a copy within that level.
     const auto* copy = limits.find("bandwidth." + id + ".copy");
     if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
             bound = std::move(both);
-    // All cores share the last level; how much of it one core can use is unknown.
+    // All cores share the last level. How much of it one core can use is unknown.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
-    // A core that loops over more than a level holds may never hit it. Hits in the nearer level take time too.
+    // A core that loops over more data than the nearer level holds may never hit that level. Hits in the nearer level
+    // take time too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
                              ? limits.find("bandwidth." + level_id(place.level - 1) + ".rate")
                              : nullptr;
@@ -83,7 +84,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
-/// Bounds the declared bytes, or those that the counted groups touch.
+/// Bounds the declared bytes, or the bytes that the launch touches according to the counts.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
@@ -111,7 +112,8 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     out.bounds.back().simulated = true;  // the kernel may touch only a part of them
 }
 
-/// GPU: waves that touch more sectors than their bytes fill, at the measured rate of scattered sectors.
+/// GPU: bounds scattered accesses by the measured rate of scattered sectors. A scattered access touches more sectors
+/// than its bytes fill.
 void bound_scattered(const char* what, double sectors, const SectorRequests& requests, const Record& record,
                      const Limits& limits, Explanation& out) {
     const bool is_scattered =
@@ -124,7 +126,7 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// CPU: work-items that each read another line fetch whole lines from the level that holds the data.
+/// CPU: bounds scattered reads. Each work-item fetches whole cache lines from the level that holds the data.
 void bound_lines(const Record& record, const Limits& limits, const std::vector<double>& sizes, Explanation& out) {
     const auto& counts = *record.counts;
     const auto place = place_of(record, limits, "bandwidth", limits.units);
@@ -141,7 +143,7 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
               out);
 }
 
-/// Bounds each cache level by the bytes that pass it, from the counted groups.
+/// Bounds L1, L2 and scattered accesses by the bytes that pass them, from the counts.
 void bound_levels(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto level = [&](std::size_t i, double bytes) -> std::optional<Bound> {
@@ -175,7 +177,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
                     record, limits, out);
 }
 
-/// Bytes of memory from the profiler's counters. False if they were not counted.
+/// Bounds memory by the bytes that the profiler counted. Returns false if it counted none.
 bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!has_counters(record)) return false;
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
@@ -187,8 +189,9 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// L2 reads from the profiler's counters. If no bytes are declared, also the profiler's utilization of each level. The
-/// profiler starts with empty caches, so its memory figure applies only to data that no cache holds.
+/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by its
+/// utilization. The profiler starts with empty caches. So its utilization of memory is used only if no cache holds the
+/// data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {

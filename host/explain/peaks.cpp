@@ -11,7 +11,7 @@ void replace_if(Limits& limits, const Figure& now, Rule rule) {
     if (before && rule(*before, now)) replace(limits, now);
 }
 
-/// The figures of `first`, each as the faster of the two measurements has it.
+/// The figures of `first`, each from the faster of the two measurements.
 std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figure>& second) {
     for (auto& figure : first) {
         const auto other = std::ranges::find(second, figure.id, &Figure::id);
@@ -23,7 +23,8 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
-    // A peak that other work disturbs too much is measured once more for longer, and so are all later ones.
+    // If the first attempt gives no value, usually because of other work, measure for longer. All later peaks are then
+    // also measured for longer.
     constexpr double longer = 0.3;
     auto found = measure_.peak(id, seconds_);
     if (found.empty() && seconds_ < longer) found = measure_.peak(id, seconds_ = longer);
@@ -35,14 +36,15 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
     std::vector<PeakAgain> out;
     for (const auto& id : explanation.missing) {
         if (explanation.limit != Limit::unexplained || !tried_.insert(id).second) continue;
-        // One that is too slow explains what it does not, so it is measured twice, and the faster one taken.
+        // A peak that is too slow explains too much. So each missing peak is measured twice, and the faster value is
+        // used.
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;
         const auto faster = faster_of(one, other);
-        if (!is_known(faster.front())) continue;  // other work had the cores for a while: it explains nothing
+        if (!is_known(faster.front())) continue;  // too uncertain to explain a time
         for (auto figure : faster) {
             figure.of_profile = false;
-            if (limits_.find(figure.id)) continue;  // another question has the same cells
+            if (limits_.find(figure.id)) continue;  // not missing: several figures come from the same cells
             for (auto* limits : {&limits_, &used_}) limits->figures.push_back(figure);
         }
         const auto& figure = faster.front();
@@ -60,7 +62,7 @@ std::optional<Record> Peaks::once_more(const Cell& cell) {
 PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before) {
     PeakAgain out{before.id, before.name, before.unit, before.value, 0, false, "", before.of_profile};
     auto now = measured(before.id);
-    // What is better than the profile must be so twice.
+    // A second measurement must confirm a faster value.
     if (!now.empty() && gain(before, now.front()) > 1) {
         now = slower_of(now, measured(before.id));
         if (!now.empty() && now.front().id != before.id) now.clear();
@@ -80,7 +82,8 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     } else if (limit == Limit::impossible) {
         out.note = "it is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
-        // What slows both lasts: it is there on either side of the cell. A burst of other work hits the probe alone.
+        // A cause that slows both the peak and the cell lasts, so the cell takes the same time before and after. A
+        // short burst of other work slows only the peak.
         const auto after = once_more(cell);
         const bool steady = after && is_alike(record.time->median, after->time->median);
         const auto second = steady ? measured(before.id) : std::vector<Figure>();
@@ -89,7 +92,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
         out.used = !second.empty() && is_slower(before, now.front()) && is_known(now.front());
         out.note = out.used ? "something slows both it and this cell now, so the value measured beside this cell stands"
                             : "the probe was disturbed now, so the profile's value stands";
-        // What the same cells say of other figures was slowed as they were.
+        // The same cause slowed the other figures that these cells give.
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);
     } else {
@@ -108,7 +111,7 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_again = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_again)) break;
-        // It was measured a moment ago.
+        // For a cell that no bound explains, do not repeat a measurement of the last 30 seconds.
         constexpr double moment = 30;
         const auto last = measured_.find(before->id);
         if (out.limit == Limit::unexplained && last != measured_.end() && seconds_since(last->second) < moment) break;
@@ -138,7 +141,8 @@ const Bound* doubted(const Explanation& e, const Timing& time) {
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
-    // It changes within seconds: `cllab run issue` six times found 20 to 41 G/s on two idle cores.
+    // A CPU's instruction rate changes within seconds: six runs of `cllab run issue` found 20 to 41 G/s on two idle
+    // cores.
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
         return limiter;
@@ -172,7 +176,7 @@ bool is_slower(const Figure& before, const Figure& now) {
 }
 
 bool is_alike(double seconds, double other) {
-    constexpr double tolerance = alike * alike;  // of two times, each as far off
+    constexpr double tolerance = alike * alike;  // each of the two times may be off by `alike`
     return other > 0 && seconds <= tolerance * other && other <= tolerance * seconds;
 }
 

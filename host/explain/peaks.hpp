@@ -1,12 +1,13 @@
-// Peaks of the profile that a cell casts doubt on, measured again beside it.
+// Measures peaks of the profile again, next to the cell that casts doubt on them.
 //
-// What the profile withheld, because others disturbed it then, is measured where a cell is not explained without it.
+// A profile is made once, and the machine may have been busy then. Its peaks are then too slow, and a bound may exceed
+// the time of a good cell. Or the machine is busy now, and the cell takes longer than the profile's peaks explain.
+// Measuring the peak next to the cell shows both cases.
 //
-// A profile is made once, and the machine may have been busy then: a bound by a peak that was too slow is above the
-// time of a good cell, which could never be explained. Or the machine is busy now, and the cell takes longer than the
-// profile's peak explains. Both show when the peak is measured beside the cell. A faster peak than the profile's stands
-// for the rest of the command. A slower one is taken only where the cell, measured once more behind it, takes as long
-// as before, so that both were slowed alike, and for that cell only.
+// A faster peak replaces the profile's value for the rest of the command. A slower peak applies only to the current
+// cell. It is used only if the cell, timed once more, takes as long as before: the same cause then slows both.
+//
+// A peak that the profile lacks is measured if a cell is not explained without it.
 #pragma once
 
 #include <map>
@@ -22,75 +23,78 @@
 
 namespace cllab::explain {
 
-/// Of one device. What measures throws when it is interrupted, and where the device is lost.
+/// Runs cells and probes on one device. Both functions throw if they are interrupted or if the device is lost.
 class Measure {
 public:
     virtual ~Measure() = default;
-    /// The cell alone, sampled for `seconds` at the most; which of its code runs is not asked.
+    /// Times one cell, with at most `seconds` of sampling. Does not find its hot code.
     virtual model::Record run(const model::Cell& cell, double seconds) = 0;
-    /// A figure of a profile from the few cells that say it, each sampled for `seconds`, and behind it others that the
-    /// same cells say; empty where they do not say it.
+    /// Measures the figure `id` of a profile with the few cells that it needs, each sampled for `seconds`. The result
+    /// starts with `id`. Other figures from exactly these cells follow. Empty if the cells give no value for `id`.
     virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
 };
 
 class Peaks {
 public:
-    /// `limits` are those of the device. What measures must live as long.
+    /// `limits`: the limits of the device. `measure` must outlive this object.
     Peaks(Measure& measure, const Limits& limits) : measure_(measure), limits_(limits), used_(limits) {}
 
-    /// What limits the cell of this record.
+    /// Explains the time of `record`. First measures missing and doubtful peaks.
     Explanation explain(const Cell& cell, const Record& record);
-    /// The cell measured a second time, where its first time names no limiter and the second one stands instead
-    /// (second_stands). Which code ran is known of the first time.
+    /// Times the cell a second time if the first time names no limiter. Returns the second record if it replaces
+    /// `record` (second_stands), else nullopt. Its hot code, work and counts are those of `record`.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
-    /// Those that the last explanation rests on.
+    /// The limits that the last explanation used.
     const Limits& limits() const { return used_; }
 
 private:
     std::vector<Figure> measured(const std::string& id);
-    /// Measures what the profile has not and the explanation misses, once. Empty where there was nothing to measure, or
-    /// it came to nothing.
+    /// Measures the figures that the profile lacks and the explanation needs, each once per device. Returns the figures
+    /// that have a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
-    /// Measures the peak of a doubtful bound; nothing where nothing can be said of it. `limit`: what was said of the
-    /// cell.
+    /// Measures the peak `before` of a doubtful bound again, and decides whether to use the new value. `limit`: what
+    /// the bounds said of the cell's limiter before. The result's `note` says why the value is used or not.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
 
     Measure& measure_;
     Limits limits_, used_;
-    double seconds_ = 0.1;                                ///< for which peaks are sampled
-    std::map<std::string, Clock::time_point> measured_;  ///< when they were, last
-    std::set<std::string> tried_;                        ///< peaks missing in the profile
+    double seconds_ = 0.1;                               ///< sampling time of the cells that measure a peak
+    std::map<std::string, Clock::time_point> measured_;  ///< time of the last measurement of each peak
+    std::set<std::string> tried_;                        ///< peaks that the profile lacks and that were tried
 };
 
-/// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained
-/// the largest, where it is at least two fifths of it, or that of a CPU's instructions where they are the limiter.
-/// Nothing else is in doubt.
+/// The bound whose peak should be measured again; null if no peak is in doubt. If a bound exceeds the time: the bound
+/// with the largest low end. If no bound explains the time: the largest bound, if it is at least two fifths of the
+/// time. If a CPU's instruction rate is the limiter: that bound.
 const Bound* doubted(const Explanation& explanation, const Timing& time);
 
-/// How many times as fast the same peak is now: a rate over the one before, or a time under it.
+/// How many times as fast the peak is now: new rate divided by old rate, or old time divided by new time. 0 if a value
+/// is missing.
 double gain(const Figure& before, const Figure& now);
-/// Each figure that both measurements have, as the slower one has it. A difference of two times that others disturb
-/// comes out too small as easily as too large: of two in a row a step took a hundredth of what it takes (two cores with
-/// five programs beside it).
+/// The figures that both measurements have, each from the slower measurement. A figure that is a difference of two
+/// times can be far too small under load. One step appeared to take a hundredth of its real time (two cores, five other
+/// programs).
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
-/// Its interval is at most half its value wide.
+/// Whether the figure's interval is at most half as wide as its value.
 bool is_known(const Figure& figure);
-/// By more than the spread of a machine at rest, and known within a half.
+/// Whether `now` is faster by more than the spread of an idle machine. Its interval must be narrow enough (is_known).
 bool is_faster(const Figure& before, const Figure& now);
-/// By more than both intervals and the spread of a machine at rest.
+/// Whether `now` is slower by more than the spread of an idle machine, and the two intervals do not overlap.
 bool is_slower(const Figure& before, const Figure& now);
-/// Two times of one cell between which nothing changed.
+/// Whether two times of one cell are equal within the spread of an idle machine.
 bool is_alike(double seconds, double other);
 
-/// Whether a cell's second time is held against the bounds and not the first: it is notably less than one that no bound
-/// explains, or more than one that a bound exceeds (a core, or the memory, that others had for a while, then or when
-/// the peak was measured), or it is known where the first one was not.
+/// Whether a cell's second time replaces its first time. `limit`: what the bounds said of the first time. If no bound
+/// explained the first time, the second must be notably shorter. If a bound exceeded the first time, the second must be
+/// notably longer. If the first time was unsteady, the second must be steady. Other processes may have taken a core or
+/// memory bandwidth, from the cell or from the measurement of the peak.
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
-/// Puts `now` in the place of the figure of its identifier. It is not the profile's any more.
+/// Replaces the figure with the same identifier as `now`. The new figure is marked as measured after the profile.
 void replace(Limits& limits, Figure now);
-/// Those of a cell's first time that its second time is held against, too.
+/// The peaks of `first` that were used and still have the same value in `limits`. `first`: peaks measured for a cell's
+/// first time.
 std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits);
 
 }  // namespace cllab::explain
