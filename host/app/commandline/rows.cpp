@@ -173,8 +173,8 @@ std::string about_columns(const Strings& names) {
 }
 
 std::string about_columns() {
-    return "Shows these columns, separated by commas, e.g. time,regs,dump; `all` shows every column. Name and status are "
-           "always shown. The columns: " +
+    return "Shows these columns, separated by commas, e.g. time,regs,dump; `all` shows every column. Name and status "
+           "are always shown. The columns: " +
            join(report::column_names(), ", ") +
            ". Axes and metrics are columns too (`cllab describe`). Default: those that fit the terminal, or 80 columns "
            "without one. A line names the others.";

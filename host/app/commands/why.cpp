@@ -121,8 +121,9 @@ void time_cells(const Asked& asked, const model::Device& device, const CellCount
 model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, model::Record& record) {
     auto out = peaks.explain(*done.cell, record);
     if (auto second = peaks.second_time(*done.cell, record, out)) {
+        auto of_second = peaks.explain(*done.cell, *second);  // from here on limits() has the peaks that it used
         auto again = explain::still_used(std::move(out.again), peaks.limits());
-        out = peaks.explain(*done.cell, *second);
+        out = std::move(of_second);
         out.again.insert(out.again.begin(), again.begin(), again.end());
         out.first_seconds = record.time->median;
         record = *std::move(second);
