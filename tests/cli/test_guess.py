@@ -162,6 +162,12 @@ class Guesses(KernelFileTest):
         record, = self.check(SAXPY, "--axis", "n=3000", "--arg", "a=2")
         self.assertEqual((record["status"], record["point"]["n"]), ("ok", 3000))
 
+    def test_a_guessed_size_fits_the_data_that_the_user_gives(self):
+        scale = "kernel void scale(global const float* src, global float* dst) { size_t i = get_global_id(0); dst[i] = src[i] + src[i + 2]; }\n"
+        for given, size in ((5000, 4096), (4098, 4096), (4097, 2048)):
+            record, = self.check(scale, "--arg", f"src=rand:{given}")
+            self.assertEqual((record["status"], record["point"]["n"]), ("ok", size), record)
+
     def test_an_axis_that_neither_the_file_nor_the_guess_uses_is_refused(self):
         _, err = self.lab("run", self.write(SAXPY), "--axis", "rows=5", *QUICK, status=2)
         self.assertIn("uses an axis 'rows'", err)

@@ -35,7 +35,7 @@ double value_at(const Polynomial& terms, const std::vector<std::int64_t>& sizes)
 
 /// Products of powers of the axes, the simplest first.
 std::vector<Powers> monomials(std::size_t axes) {
-    const unsigned most = axes == 1 ? 3 : axes == 2 ? 2 : 1;  // of one axis
+    const unsigned most = axes == 1 ? 3 : axes == 2 ? 2 : 1;  // highest power of one axis
     std::vector<Powers> out{Powers(axes)};
     for (std::size_t i = 0; i < axes; ++i)
         for (std::size_t known = out.size(), at = 0; at < known; ++at)
@@ -48,13 +48,12 @@ std::vector<Powers> monomials(std::size_t axes) {
     return out;
 }
 
-/// Gauss, with pivots: the coefficients of the equations; nothing where they do not decide them.
+/// Solves linear equations by Gaussian elimination with pivots. nullopt if they have no single solution.
 std::optional<std::vector<double>> solved(std::vector<std::vector<double>> rows) {
     const auto n = rows.size();
     for (std::size_t i = 0; i < n; ++i) {
-        const auto pivot =
-            std::max_element(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
-                             [&](const auto& a, const auto& b) { return std::fabs(a[i]) < std::fabs(b[i]); });
+        const auto pivot = std::ranges::max_element(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), {},
+                                                    [&](const auto& row) { return std::fabs(row[i]); });
         if (std::fabs((*pivot)[i]) < 1e-9) return std::nullopt;
         std::swap(*pivot, rows[i]);
         for (std::size_t r = 0; r < n; ++r) {
@@ -67,7 +66,7 @@ std::optional<std::vector<double>> solved(std::vector<std::vector<double>> rows)
     return out;
 }
 
-/// As a fraction that somebody may have written.
+/// Sets the term to a fraction with a power of two as denominator, at most 4096. False for 0, or if none is near.
 bool set_fraction(Term& term, double value) {
     for (std::int64_t denominator = 1; denominator <= 4096; denominator *= 2) {
         const double numerator = value * static_cast<double>(denominator);
@@ -99,28 +98,24 @@ std::optional<Polynomial> solve(const std::vector<Powers>& chosen, const std::ve
     return fits ? std::optional(out) : std::nullopt;
 }
 
-/// The polynomial of the fewest terms.
+/// The polynomial with the fewest terms that fits all samples, at most four.
 std::optional<Polynomial> find(std::size_t axes, const std::vector<LengthSample>& samples) {
     const auto all = monomials(axes);
-    std::vector<Powers> chosen;
-    std::optional<Polynomial> out;
-    const std::function<void(std::size_t, std::size_t)> choose = [&](std::size_t from, std::size_t more) {
-        if (out) return;
-        if (more == 0) {
-            out = solve(chosen, samples);
-            return;
-        }
-        for (auto i = from; i + more <= all.size() && !out; ++i) {
-            chosen.push_back(all[i]);
-            choose(i + 1, more - 1);
-            chosen.pop_back();
-        }
-    };
-    for (std::size_t terms = 1; terms <= 4 && terms < samples.size() && !out; ++terms) choose(0, terms);
-    return out;
+    for (std::size_t terms = 1; terms <= std::min<std::size_t>(4, all.size()) && terms < samples.size(); ++terms) {
+        std::vector<bool> is_chosen(all.size());
+        std::fill_n(is_chosen.begin(), terms, true);
+        do {
+            std::vector<Powers> chosen;
+            for (std::size_t i = 0; i < all.size(); ++i)
+                if (is_chosen[i]) chosen.push_back(all[i]);
+            if (auto found = solve(chosen, samples)) return found;
+        } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+    }
+    return std::nullopt;
 }
 
-/// Without what is subtracted: a kernel that leaves out a border has the border all the same.
+/// If a term is negative, keeps only the positive terms of the highest degree: the data has the border that a kernel
+/// skips.
 Polynomial rounded_up(const Polynomial& terms) {
     const auto is_less = [](const Term& t) { return t.numerator < 0; };
     if (std::ranges::none_of(terms, is_less)) return terms;
@@ -144,14 +139,13 @@ std::string plus(const std::string& name, std::int64_t more) {
     return more == 0 ? name : "(" + name + "+" + std::to_string(more) + ")";
 }
 
-/// "(n+2)*(n+2)" or "(width+2)*(height+2)" where the terms are the product of such.
+/// "(n+2)*(n+2)" or "(width+2)*(height+2)" if the terms are such a product.
 std::optional<std::string> factored(const Polynomial& terms, const std::vector<std::string>& axes) {
     std::int64_t constant = 0, product = 0;
     std::vector<std::int64_t> linear(axes.size());
     std::vector<std::size_t> of;
     for (const auto& t : terms) {
-        if (t.denominator != 1) return std::nullopt;
-        if (t.degree() > 2) return std::nullopt;
+        if (t.denominator != 1 || t.degree() > 2) return std::nullopt;
         if (t.degree() == 0) constant = t.numerator;
         for (std::size_t i = 0; i < axes.size(); ++i) {
             if (t.degree() == 1 && t.powers[i] == 1) linear[i] = t.numerator;
@@ -167,7 +161,7 @@ std::optional<std::string> factored(const Polynomial& terms, const std::vector<s
         if (linear[a] % 2 != 0 || half * half != constant) return std::nullopt;
         return plus(axes[a], half) + "*" + plus(axes[a], half);
     }
-    // A corner may be left out.
+    // The kernel may skip the corners.
     const auto whole = linear[a] * linear[b];
     if (linear[a] < 0 || linear[b] < 0 || constant > whole || constant < whole - linear[a] - linear[b])
         return std::nullopt;

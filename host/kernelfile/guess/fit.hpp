@@ -13,9 +13,9 @@ struct LengthSample {
     std::int64_t length = 0;
 };
 
-/// An expression that gives each of the lengths, or a little more where a border of it is left out: "2*n", "n*n",
-/// "(width+2)*(height+2)", "ceil(n/64)", "7". It is one of fewer terms than there are samples, so that at least one of
-/// them checks it. Nothing where no simple one does.
+/// An expression that gives each of the lengths: "2*n", "n*n", "(width+2)*(height+2)", "ceil(n/64)", "7". It may give a
+/// little more, if the kernel skips a border. It has fewer terms than there are samples, so at least one sample checks
+/// it. nullopt if no simple expression fits.
 std::optional<std::string> fitted_length(const std::vector<std::string>& axes,
                                          const std::vector<LengthSample>& samples);
 
