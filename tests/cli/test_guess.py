@@ -24,7 +24,7 @@ class Guesses(KernelFileTest):
     def block(self, text, *args, **more):
         return self.lab("run", self.write(text), "--device", "cpu", "--print-block", *args, **more)[0]
 
-    def test_the_block_is_the_one_that_a_person_would_write(self):
+    def test_guessed_block_equals_the_handwritten_one(self):
         found = ""
         for path in GUESSED:
             out, _ = self.lab("run", path, "--device", "cpu", "--print-block", status=None)
@@ -33,21 +33,21 @@ class Guesses(KernelFileTest):
             BLOCKS.write_text(found)
         self.assertEqual(found, BLOCKS.read_text())
 
-    def test_kernels_run_without_a_word_and_are_right(self):
+    def test_kernels_without_a_block_run_and_are_right(self):
         files = [path for path in GUESSED if path.stem not in ASKED]
         self.lab("run", *files, "--verify", "--points", "first", *QUICK, "--json", "r.jsonl")
         records = self.records()
         self.assertGreaterEqual(len(records), len(files))
         self.assertEqual([r["id"] for r in records if r["status"] != "ok"], [])
 
-    def test_the_guess_is_printed_once_before_the_table_and_what_is_assumed_is_in_it(self):
+    def test_guess_is_printed_once_before_the_table_with_its_assumptions(self):
         out, err = self.lab("run", self.write(SAXPY), *QUICK)
         self.assertEqual(err.count("guessed (by Oclgrind at n="), 1, err)
         self.assertIn("arg y = rand:n\n", err)
         self.assertNotIn("defaults are used", err)
         self.assertIn(" ok ", out)
 
-    def test_kernels_are_compared_only_on_the_same_data(self):
+    def test_kernels_are_compared_only_on_equal_data(self):
         text = SAXPY + SAXPY.replace("saxpy", "scaled").replace("+=", "=")
         name = self.write(text)
         _, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, status=2)
@@ -56,7 +56,7 @@ class Guesses(KernelFileTest):
         out, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=1)
         self.assertIn("2 cells: 2 disagree", out)
 
-    def test_the_block_of_each_file_stands_by_itself(self):
+    def test_each_file_has_its_own_block(self):
         names = [self.write(SAXPY, "new.cl"), self.write(SAXPY.replace("y[i] += a * x[i]", "y[i] = y[i] + a * x[i]"), "old.cl")]
         out, _ = self.lab("run", f"{names[0]}:saxpy", "--vs", f"{names[1]}:saxpy", "--device", "cpu", "--print-block")
         blocks = re.findall(r"/\*cllab\n(.*?)\*/", out, re.S)
@@ -66,13 +66,13 @@ class Guesses(KernelFileTest):
             (self.folder / name).with_suffix(".cllab").write_text(block)
             self.lab("run", f"{name}:saxpy", *QUICK)
 
-    def test_what_is_guessed_for_one_side_is_held_against_what_is_said_for_the_other(self):
+    def test_guess_for_one_side_must_match_the_block_of_the_other(self):
         said = self.write("/*cllab\narg a = 0.5\narg x = rand:n\narg y = zero:n\narg n = n\naxis n = 4096\nglobal n\n*/\n" + SAXPY, "said.cl")
         name = self.write(SAXPY.replace("saxpy", "other"), "guessed.cl")
         _, err = self.lab("run", f"{name}:other", "--vs", f"{said}:saxpy", *QUICK, status=2)
         self.assertRegex(err, r"differ: arg y = (rand:n against zero:n|zero:n against rand:n)")
 
-    def test_a_kernel_of_which_all_is_said_is_not_called_guessed(self):
+    def test_fully_described_kernel_is_not_called_guessed(self):
         said = self.write("/*cllab\nkernel never\narg y = out:64\narg n = 1\nglobal 64\n*/\n" + SAXPY +
                           "kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }\n")
         self.lab("run", said, *QUICK, "--json", "r.jsonl", status=1)
@@ -80,21 +80,21 @@ class Guesses(KernelFileTest):
         self.assertEqual({v: r["status"] for v, r in records.items()}, {"saxpy": "ok", "never": "wrong_result"})
         self.assertNotIn("guessed", records["never"]["reason"])
 
-    def test_a_row_that_fails_says_that_its_values_were_guessed(self):
+    def test_failing_row_says_that_its_values_were_guessed(self):
         name = self.write("kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }")
         self.lab("run", name, *QUICK, "--json", "r.jsonl", "--arg", "y=out:64", status=1)
         (record,) = self.records()
         self.assertEqual(record["status"], "launch_failed")
         self.assertIn("; sizes and values were guessed, which may be the cause", record["reason"])
 
-    def test_a_right_kernel_that_leaves_guessed_data_as_it_is_is_no_wrong_result(self):
+    def test_right_kernel_that_keeps_guessed_data_is_not_wrong(self):
         for kernel in ("kernel void k(global int* found, global const float* x, int n) { const int i = get_global_id(0); if (i < n && x[i] >= 0) found[i] = 1; }",
                        "kernel void k(global float* x, int n) { const int i = get_global_id(0); if (i < n) x[i] = max(x[i], 0.0f); }"):
             record, = self.check(kernel + "\n")
             self.assertEqual(record["status"], "ok", record["reason"] if "reason" in record else record)
         self.assertTrue(any(w.startswith("unwritten: 'x'") for w in record["warnings"]), record["warnings"])
 
-    def test_what_has_a_meaning_is_asked_for(self):
+    def test_meaningful_values_are_asked_for(self):
         rows = ("kernel void k(global const int* row, global const float* v, global float* y, int n) { const int i = get_global_id(0); if (i >= n) return;"
                 " float s = 0; for (int j = row[i]; j < row[i + 1]; ++j) s += v[j]; y[i] = s; }\n")
         scatter = "kernel void k(global const int* to, global const float* x, global float* y, int n) { const int i = get_global_id(0); if (i < n) y[to[i]] = x[i]; }\n"
@@ -103,7 +103,7 @@ class Guesses(KernelFileTest):
             _, err = self.lab("run", self.write(text), *QUICK, status=2)
             self.assertRegex(err, rf": {name}\b.* cannot be guessed")
 
-    def test_a_block_of_the_guesses_and_of_what_is_advised_runs(self):
+    def test_block_of_guesses_and_suggestions_runs(self):
         head = "const int i = get_global_id(0); if (i >= {}) return; "
         asked = {
             "segmented sum": "global const int* start, global const float* v, global float* y, int segments) {" + head.format("segments") +
@@ -134,18 +134,18 @@ class Guesses(KernelFileTest):
                 (self.folder / "t.cllab").unlink(missing_ok=True)
                 self.assertEqual([r["status"] for r in self.check("kernel void k(" + text)], ["ok"])
 
-    def test_a_size_is_rounded_to_the_group_that_a_kernel_requires(self):
+    def test_size_is_rounded_to_the_required_group(self):
         for group in ("12, 1, 1", "7, 1, 1"):
             record, = self.check(f"kernel __attribute__((reqd_work_group_size({group}))) void k(global float* x) {{ x[get_global_id(0)] += 1; }}\n")
             self.assertEqual((record["status"], record["point"]["n"] % int(group.split(",", maxsplit=1)[0])), ("ok", 0))
 
-    def test_a_kernel_that_is_named_is_not_left_out(self):
+    def test_named_kernel_is_never_skipped(self):
         name = self.write((KERNELS / "guess" / "compact.cl").read_text() + SAXPY)
         self.lab("run", name, *QUICK)
         _, err = self.lab("run", name, f"{name}:compact", *QUICK, status=2)
         self.assertIn(": out cannot be guessed", err)
 
-    def test_what_a_reference_needs_is_guessed_too(self):
+    def test_arguments_of_a_reference_are_guessed(self):
         plain = SAXPY.replace("saxpy", "plain").replace("[i]", "[n - 1 - i]")  # other machine code
         name = self.write(SAXPY + plain)
         self.write(plain, "other.cl")
@@ -154,7 +154,7 @@ class Guesses(KernelFileTest):
             record, = self.records()
             self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference " + reference.replace(".cl:", "_")), err)
 
-    def test_what_the_user_says_wins_and_the_rest_is_guessed(self):
+    def test_user_values_win_and_the_rest_is_guessed(self):
         self.assertNotIn("arg n", self.block(SAXPY, "--arg", "n=5000"))
         self.assertIn("arg x = rand:n", self.block(SAXPY, "--arg", "n=5000"))
         self.assertNotIn("global", self.block(SAXPY, "--global", "4096"))
@@ -168,16 +168,16 @@ class Guesses(KernelFileTest):
             record, = self.check(scale, "--arg", f"src=rand:{given}")
             self.assertEqual((record["status"], record["point"]["n"]), ("ok", size), record)
 
-    def test_an_axis_that_neither_the_file_nor_the_guess_uses_is_refused(self):
+    def test_axis_used_by_neither_file_nor_guess_is_refused(self):
         _, err = self.lab("run", self.write(SAXPY), "--axis", "rows=5", *QUICK, status=2)
         self.assertIn("uses an axis 'rows'", err)
 
-    def test_without_the_simulator_the_text_is_guessed_from(self):
+    def test_without_the_simulator_values_are_guessed_from_the_text(self):
         out, err = self.lab("run", self.write(SAXPY), *QUICK, env=self.environment(CLLAB_COUNT_PLUGIN="/nowhere"))
         self.assertIn("guessed (by the text", err)
         self.assertIn(" ok ", out)
 
-    def test_the_block_is_written_beside_the_file_and_never_over_another(self):
+    def test_block_is_written_next_to_the_file_and_never_overwritten(self):
         name = self.write(SAXPY)
         self.lab("run", name, "--device", "cpu", "--write-block")
         written = (self.folder / "t.cllab").read_text()
@@ -189,7 +189,7 @@ class Guesses(KernelFileTest):
         self.assertIn("never overwrites a file", err)
         self.assertEqual((self.folder / "t.cllab").read_text(), "arg a = 3\n")
 
-    def test_what_cannot_be_guessed_is_asked_for_in_one_sentence_and_other_kernels_run(self):
+    def test_unguessable_value_gets_one_question_and_other_kernels_run(self):
         path = KERNELS / "guess" / "compact.cl"
         _, err = self.lab("run", path, *QUICK, status=2)
         self.assertIn("'compact'", err)
@@ -198,13 +198,13 @@ class Guesses(KernelFileTest):
         records = self.check(text)
         self.assertEqual([(r["variant"], r["status"]) for r in records], [("twice", "ok")])
 
-    def test_a_kernel_without_a_statement_is_left_out_and_alone_it_is_refused(self):
+    def test_empty_kernel_is_skipped_and_refused_if_alone(self):
         empty = "__kernel void reserved(__global float* x) {\n    // nothing yet\n}\n"
         self.assertEqual([(r["variant"], r["status"]) for r in self.check(SAXPY + empty)], [("saxpy", "ok")])
         _, err = self.lab("run", self.write(empty, "alone.cl"), *QUICK, status=2)
         self.assertIn("kernel 'reserved' of 'alone.cl' has an empty body", err)
 
-    def test_a_struct_gets_no_random_bytes_where_only_the_launch_is_said(self):
+    def test_struct_gets_no_random_bytes_if_only_the_launch_is_given(self):
         text = ("typedef struct { uint length; uint letters[7]; } Word;\n"
                 "__kernel void sums(__global const Word* words, __global uint* out) {\n"
                 "    uint sum = 1;\n    for (uint i = 0; i < words[get_global_id(0)].length; ++i) sum += words[get_global_id(0)].letters[i];\n"
@@ -213,7 +213,7 @@ class Guesses(KernelFileTest):
         record, = self.check(text, "--global", "64")
         self.assertEqual(record["status"], "ok")
 
-    def test_a_kernel_that_never_ends_is_guessed_from_the_text_soon(self):
+    def test_endless_kernel_is_guessed_from_the_text_quickly(self):
         out = self.block("__kernel void k(__global volatile float* go, __global int* y) {\n"
                          "    while (go[0] == 0) {}\n    y[get_global_id(0)] = 1;\n}\n", timeout=60)
         self.assertIn("arg y = out:n", out)

@@ -48,7 +48,7 @@ std::string guessed_by_text(const std::string& text, const std::vector<Parameter
 
 BOOST_AUTO_TEST_SUITE(guess)
 
-BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_one_size) {
+BOOST_AUTO_TEST_CASE(lengths_are_fitted_by_expressions_of_one_size) {
     BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0]; }) == "n");
     BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return 2 * s[0]; }) == "2*n");
     BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] + 2; }) == "n+2");
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_one_size) {
     BOOST_TEST(fitted({"n"}, [](const SampledSizes&) { return 256; }) == "256");
 }
 
-BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_several_sizes) {
+BOOST_AUTO_TEST_CASE(lengths_are_fitted_by_expressions_of_several_sizes) {
     const std::vector<std::string> plane{"w", "h"}, cube{"x", "y", "z"};
     BOOST_TEST(fitted(plane, [](const SampledSizes& s) { return s[0] * s[1]; }) == "w*h");
     BOOST_TEST(fitted(plane, [](const SampledSizes& s) { return (s[0] + 2) * (s[1] + 2); }) == "(w+2)*(h+2)");
@@ -67,18 +67,18 @@ BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_several_sizes) {
     BOOST_TEST(fitted(cube, [](const SampledSizes& s) { return s[0] * s[2]; }) == "x*z");
 }
 
-BOOST_AUTO_TEST_CASE(a_border_that_is_left_out_is_part_of_the_data) {
+BOOST_AUTO_TEST_CASE(skipped_border_is_part_of_the_data) {
     BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] - 1; }) == "n");
     BOOST_TEST(fitted({"w", "h"}, [](const SampledSizes& s) { return s[0] * s[1] - s[0] - 1; }) == "w*h");
     BOOST_TEST(fitted({"w", "h"}, [](const SampledSizes& s) { return (s[0] + 2) * (s[1] + 2) - 1; }) == "(w+2)*(h+2)");
 }
 
-BOOST_AUTO_TEST_CASE(lengths_that_no_simple_expression_gives_have_none) {
+BOOST_AUTO_TEST_CASE(lengths_without_a_simple_expression_have_none) {
     const std::int64_t odd[] = {7, 3, 90, 11};
     BOOST_TEST(fitted({"n"}, [&](const SampledSizes& s) { return odd[s[0] / 16 - 1]; }) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {
+BOOST_AUTO_TEST_CASE(scalar_names_reveal_their_meaning) {
     using Meaning = ScalarName::Meaning;
     for (const char* name : {"n", "N", "num_elements", "count", "imageWidth", "rows", "nx"})
         BOOST_TEST((scalar_name(name).meaning == Meaning::size), name);
@@ -95,19 +95,19 @@ BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {
     BOOST_TEST((scalar_name("gain").meaning == Meaning::unknown));
 }
 
-BOOST_AUTO_TEST_CASE(dimensions_are_found_through_helper_functions_and_macros) {
+BOOST_AUTO_TEST_CASE(dimensions_are_found_through_functions_and_macros) {
     const TextFacts facts(
         "#define X get_global_id(0)\nint y(void) { return get_global_id(1); }\n"
         "kernel void k(global float* a) { /* get_global_id(2) */ a[y() + X] = 1; }\n");
     BOOST_TEST(facts.calls("k").at("get_global_id") == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_body_without_a_statement_is_empty) {
+BOOST_AUTO_TEST_CASE(body_without_statements_is_empty) {
     const TextFacts facts("kernel void a(global int* x) {\n /* later */ }\nkernel void b(global int* x) { *x = 1; }\n");
     BOOST_TEST((facts.is_empty("a") && !facts.is_empty("b") && !facts.is_empty("c")));
 }
 
-BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_result) {
+BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_separates_inputs_and_results) {
     BOOST_TEST(guessed_by_text("kernel void k(global const float* x, global float* y, global float* z, float a, int n) "
                                "{ int i = get_global_id(0); y[i] += a * x[i]; z[i] = 1; }",
                                {buffer("x", true), buffer("y", false), buffer("z", false), scalar("a", "float"),
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_r
                "axis n = 1Mi\narg x = rand:n\narg y = rand:n\narg z = out:n\narg a = 0.5\narg n = n\nglobal n\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_program_without_text_has_a_work_item_for_each_pixel_of_an_image) {
+BOOST_AUTO_TEST_CASE(program_without_text_gets_a_work_item_per_image_pixel) {
     auto picture = buffer("a", true);
     picture.kind = Parameter::Kind::image;
     picture.dims = 2;
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_program_without_text_has_a_work_item_for_each_pixel_of_an
     BOOST_TEST(guessed_by_text("", {buffer("x", true)}).find("global n\n") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_are_asked_for) {
+BOOST_AUTO_TEST_CASE(without_a_simulator_index_buffers_are_asked_for) {
     auto where = buffer("where", true);
     where.type = *cllab::model::builtin_type("uint");
     const SaidOfKernel said{{"k", {where, buffer("x", true), buffer("y", false)}, {}}, {}, {}, {}};
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_
     BOOST_TEST(guess.advised.at("where") == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_over_the_size_that_small_launches_hardly_show_bounds_the_size) {
+BOOST_AUTO_TEST_CASE(loop_over_the_size_limits_the_guessed_size) {
     // Each item does 1000 instructions and 20 more for each element: 2e9 at n = 8Ki.
     const TryLaunch launch = [](const SmallLaunch& small) {
         const auto n = small.axes.empty() ? 1 : small.axes.front().second;
@@ -162,7 +162,7 @@ struct KernelOf {
     KernelFacts facts() const { return {.said = said, .text = text, .launch = launch}; }
 };
 
-BOOST_AUTO_TEST_CASE(the_bound_of_a_dimension_is_the_scalar_that_ends_its_work_items) {
+BOOST_AUTO_TEST_CASE(bound_of_a_dimension_is_the_scalar_that_limits_it) {
     // if (4 * i < m) on a kernel of n and m: the second size, 68, ends the work-items at 17.
     std::string global;
     const TryLaunch launch = [&](const SmallLaunch& small) {
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_bound_of_a_dimension_is_the_scalar_that_ends_its_work_i
     BOOST_TEST(arguments.scalars[1].value == "1");  // the earlier value is as it was
 }
 
-BOOST_AUTO_TEST_CASE(samples_leave_out_the_border_in_front_of_which_a_kernel_reads) {
+BOOST_AUTO_TEST_CASE(samples_skip_the_border_before_which_a_kernel_reads) {
     std::size_t launches = 0;
     const TryLaunch launch = [&](const SmallLaunch& small) {
         ++launches;
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(samples_leave_out_the_border_in_front_of_which_a_kernel_rea
     BOOST_TEST(shape.inset == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_size_fits_the_data_that_the_user_gives) {
+BOOST_AUTO_TEST_CASE(size_fits_the_data_that_the_user_gives) {
     Description said;
     parse_option("arg", "x=rand:5000", said);
     const KernelOf kernel{{{"k", {buffer("x", true)}, {}}, said.all.arguments, {}, {}}, TextFacts(""), {}};
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_size_fits_the_data_that_the_user_gives) {
     BOOST_TEST(timed_size(kernel.facts(), measured) == 4096);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_given_is_not_guessed) {
+BOOST_AUTO_TEST_CASE(given_values_are_not_guessed) {
     Description said;
     parse_option("arg", "n=1000", said);
     BOOST_TEST(guessed_by_text("kernel void k(global float* z, int n) { z[get_global_id(0)] = n; }",
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(what_is_given_is_not_guessed) {
                                said.all.arguments) == "arg z = out:n\nglobal n\n");
 }
 
-BOOST_AUTO_TEST_CASE(kernels_that_need_an_axis_at_two_sizes_have_two) {
+BOOST_AUTO_TEST_CASE(kernels_that_need_different_sizes_get_two_axes) {
     GuessedKernel small, large;
     small.axes = {{"n", 512}}, large.axes = {{"n", 1 << 20}};
     small.global = large.global = "n";
