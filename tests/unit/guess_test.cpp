@@ -153,6 +153,63 @@ BOOST_AUTO_TEST_CASE(loop_over_the_size_limits_the_guessed_size) {
     BOOST_TEST(guess.axes.front().second == 8 << 10);
 }
 
+/// The facts of a kernel that no simulator has run yet, for steps that launch.
+struct KernelOf {
+    SaidOfKernel said;
+    TextFacts text;
+    TryLaunch launch;
+
+    KernelFacts facts() const { return {.said = said, .text = text, .launch = launch}; }
+};
+
+BOOST_AUTO_TEST_CASE(bound_of_a_dimension_is_the_scalar_that_limits_it) {
+    // if (4 * i < m) on a kernel of n and m: the second size, 68, ends the work-items at 17.
+    std::string global;
+    const TryLaunch launch = [&](const SmallLaunch& small) {
+        global = small.global;
+        return SeenLaunch{.items = {(std::stoll(small.arguments.at("m")) + 3) / 4, 1, 1}};
+    };
+    const KernelOf kernel{{{"k", {scalar("n", "int"), scalar("m", "int")}, {}}, {}, {}, {}}, TextFacts(""), launch};
+    const auto arguments = named_arguments(kernel.said);
+    const auto bounds = bounds_of(kernel.facts(), arguments, {});
+    BOOST_TEST(bounds[0].scalars == std::vector<std::size_t>{1}, boost::test_tools::per_element());
+    BOOST_TEST(bounds[0].divisor == 4);
+    BOOST_TEST(global == "72");
+    const auto shape = shape_of(kernel.facts(), arguments, {}, bounds);
+    BOOST_TEST(shape.global == std::vector<std::string>{"ceil(m/4)"}, boost::test_tools::per_element());
+    BOOST_TEST(arguments.axes.empty());
+    BOOST_TEST(arguments.scalars[1].value == "1");  // the earlier value is as it was
+}
+
+BOOST_AUTO_TEST_CASE(samples_skip_the_border_before_which_a_kernel_reads) {
+    std::size_t launches = 0;
+    const TryLaunch launch = [&](const SmallLaunch& small) {
+        ++launches;
+        SeenLaunch out{.arguments = {{.last = 4, .unit = 4, .read = true, .before = small.offset != "2"}}};
+        return out;
+    };
+    const KernelOf kernel{{{"k", {buffer("x", true)}, {}}, {}, {}, {}}, TextFacts(""), launch};
+    const LaunchShape shape{{{}, {{"n", "n"}}}, {}, {"n"}};
+    const auto samples = samples_of(kernel.facts(), shape);
+    BOOST_TEST(samples.is_enough);
+    BOOST_TEST(samples.shape.inset == 2);
+    BOOST_TEST(samples.shape.global.front() == "n-4");
+    BOOST_TEST(samples.shape.all_items() == "n");
+    BOOST_TEST(launches == 12u);  // four sizes at the insets 0, 1 and 2
+    BOOST_TEST(shape.inset == 0);
+}
+
+BOOST_AUTO_TEST_CASE(size_fits_the_data_that_the_user_gives) {
+    Description said;
+    parse_option("arg", "x=rand:5000", said);
+    const KernelOf kernel{{{"k", {buffer("x", true)}, {}}, said.all.arguments, {}, {}}, TextFacts(""), {}};
+    Measured measured{{.shape = {{{}, {{"n", "n"}}}, {}, {"n"}}}, {.of = {{"x", "n"}}}};
+    BOOST_TEST(timed_size(kernel.facts(), measured) == 1 << 20);
+    measured.samples.seen = {{.read = true}};
+    measured.samples.runs = {{{16}, {.arguments = {{.size = 20000}}}}};
+    BOOST_TEST(timed_size(kernel.facts(), measured) == 4096);
+}
+
 BOOST_AUTO_TEST_CASE(given_values_are_not_guessed) {
     Description said;
     parse_option("arg", "n=1000", said);

@@ -52,9 +52,8 @@ std::vector<Powers> monomials(std::size_t axes) {
 std::optional<std::vector<double>> solved(std::vector<std::vector<double>> rows) {
     const auto n = rows.size();
     for (std::size_t i = 0; i < n; ++i) {
-        const auto pivot =
-            std::max_element(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
-                             [&](const auto& a, const auto& b) { return std::fabs(a[i]) < std::fabs(b[i]); });
+        const auto pivot = std::ranges::max_element(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), {},
+                                                    [&](const auto& row) { return std::fabs(row[i]); });
         if (std::fabs((*pivot)[i]) < 1e-9) return std::nullopt;
         std::swap(*pivot, rows[i]);
         for (std::size_t r = 0; r < n; ++r) {
@@ -102,22 +101,17 @@ std::optional<Polynomial> solve(const std::vector<Powers>& chosen, const std::ve
 /// The polynomial with the fewest terms that fits all samples, at most four.
 std::optional<Polynomial> find(std::size_t axes, const std::vector<LengthSample>& samples) {
     const auto all = monomials(axes);
-    std::vector<Powers> chosen;
-    std::optional<Polynomial> out;
-    const std::function<void(std::size_t, std::size_t)> choose = [&](std::size_t from, std::size_t more) {
-        if (out) return;
-        if (more == 0) {
-            out = solve(chosen, samples);
-            return;
-        }
-        for (auto i = from; i + more <= all.size() && !out; ++i) {
-            chosen.push_back(all[i]);
-            choose(i + 1, more - 1);
-            chosen.pop_back();
-        }
-    };
-    for (std::size_t terms = 1; terms <= 4 && terms < samples.size() && !out; ++terms) choose(0, terms);
-    return out;
+    for (std::size_t terms = 1; terms <= std::min<std::size_t>(4, all.size()) && terms < samples.size(); ++terms) {
+        std::vector<bool> is_chosen(all.size());
+        std::fill_n(is_chosen.begin(), terms, true);
+        do {
+            std::vector<Powers> chosen;
+            for (std::size_t i = 0; i < all.size(); ++i)
+                if (is_chosen[i]) chosen.push_back(all[i]);
+            if (auto found = solve(chosen, samples)) return found;
+        } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+    }
+    return std::nullopt;
 }
 
 /// If a term is negative, keeps only the positive terms of the highest degree: the data has the border that a kernel
@@ -151,8 +145,7 @@ std::optional<std::string> factored(const Polynomial& terms, const std::vector<s
     std::vector<std::int64_t> linear(axes.size());
     std::vector<std::size_t> of;
     for (const auto& t : terms) {
-        if (t.denominator != 1) return std::nullopt;
-        if (t.degree() > 2) return std::nullopt;
+        if (t.denominator != 1 || t.degree() > 2) return std::nullopt;
         if (t.degree() == 0) constant = t.numerator;
         for (std::size_t i = 0; i < axes.size(); ++i) {
             if (t.degree() == 1 && t.powers[i] == 1) linear[i] = t.numerator;

@@ -1,10 +1,11 @@
-// The order of a guess's steps, the dimensions and the work-group, and the block of all guesses.
+// The order of a guess's steps, its first steps and its result, the block of all guesses, and the facts of a text.
 #include "kernelfile/guess/guess.hpp"
 
 #include <algorithm>
 #include <regex>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -12,6 +13,9 @@
 
 namespace cllab::kernelfile {
 namespace {
+
+using Meaning = ScalarName::Meaning;
+using model::Parameter;
 
 std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
     return replace_names(text, [&](const auto& name) { return name == from ? to : name; });
@@ -26,190 +30,41 @@ std::string lines_of(const GuessedKernel& kernel) {
     return out;
 }
 
-}  // namespace
-
-using Meaning = ScalarName::Meaning;
-using model::Parameter;
-
-KernelGuess::KernelGuess(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch)
-    : said_(said), text_(text), launch_(launch), parameters_(said.signature.parameters), by_text_(!launch) {
-    for (const auto& [name, value] : said.axes) axes_.push_back({name, name, false, value});
-}
-
-GuessedKernel KernelGuess::made() {
-    list_scalars();
-    if (!by_text_ && !look()) by_text_ = true;
-    set_dimensions();
-    set_local();
-    if (!by_text_) find_bounds();
-    set_sizes();
-    if (!by_text_ && !measure_lengths()) by_text_ = true;
-    if (by_text_) set_lengths_by_text();
-    choose_sizes();
-    return result();
-}
-
-/// The current value of an argument that is passed by value, as text.
-std::string KernelGuess::text_of(const Parameter& p) const {
-    std::vector<std::string> parts;
-    bool is_struct = false;
-    for (const auto& scalar : scalars_) {
-        if (scalar.of != &p) continue;
-        is_struct = p.type.is_opaque();
-        parts.push_back(is_struct ? scalar.type.name + ":" + scalar.value : scalar.value);
-    }
-    return is_struct ? "{" + join(parts, ", ") + "}" : join(parts, ",");
-}
-
-SmallLaunch KernelGuess::small_launch() const {
-    SmallLaunch out;
-    constexpr std::int64_t bytes = 256 << 10;  // of each buffer: more than any small launch touches
-    std::size_t number = 0;
-    for (const auto& p : parameters_) {
-        ++number;
-        if (const auto text = text_of(p); !text.empty()) {
-            out.arguments[p.name] = text;
-        } else if (is_given(p)) {
-            out.arguments[p.name] = said_.given.at(p.name).text;
-        } else if (p.is_buffer()) {
-            const auto kind = fill_.count(p.name) ? fill_.at(p.name) : p.type.is_integer() ? "zero" : "rand";
-            out.arguments[p.name] = typed_data(p, kind, std::to_string(bytes / element_bytes(p)));
-        } else if (p.kind == Parameter::Kind::local) {
-            // Each has a different size, by which the simulator's plugin identifies it.
-            const auto room = (16 << 10) + 64 * static_cast<std::int64_t>(number);
-            out.arguments[p.name] = "local:" + std::to_string(room / element_bytes(p));
-        } else if (p.kind == Parameter::Kind::image) {
-            out.arguments[p.name] = image_text(p);
-        }
-    }
-    out.global = join(global_, ",");
-    out.local = join(local_, ",", [](auto size) { return std::to_string(size); });
-    if (inset_ > 0) out.offset = join(global_, ",", [&](const auto&) { return std::to_string(inset_); });
-    for (const auto& axis : axes_) out.axes.emplace_back(axis.name, axis.small);
-    out.may_be_long = patient_;
-    return out;
-}
-
-/// The text with each axis replaced by its text in the result.
-std::string KernelGuess::shown(const std::string& text) const {
-    return replace_names(text, [&](const auto& name) {
-        const auto axis = std::ranges::find(axes_, name, &SizeAxis::name);
-        return axis == axes_.end() ? name : axis->shown;
-    });
-}
-
-GuessedKernel KernelGuess::result() const {
-    GuessedKernel out;
-    std::vector<std::string> sizes;
-    for (const auto& axis : axes_)
-        if (axis.is_new) out.axes.emplace_back(axis.name, axis.value);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const auto& p = parameters_[i];
-        if (is_given(p)) continue;
-        std::string text = open_.count(p.name) ? "" : text_of(p);
-        if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
-        if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
-        if (p.kind == Parameter::Kind::image) text = image_text(p);
-        // A buffer that no sample touched may be written with other data: a counter, for example.
-        const bool written = i < seen_.size() && (seen_[i].written || !seen_[i].touched()) && p.is_written();
-        if (p.is_buffer() && written && !text.starts_with("out:")) out.written.push_back(p.name);
-        if (!text.empty())
-            out.arguments.emplace_back(p.name, shown(text));
-        else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
-            out.open.push_back(p.name), out.advised[p.name] = shown(advice_for(p));
-    }
-    if (said_.global.empty()) out.global = shown(join(global_, ","));
-    if (!local_is_given_) out.local = join(local_, ",", [](auto size) { return std::to_string(size); });
-    if (inset_ > 0) out.offset = join(global_, ",", [&](const auto&) { return std::to_string(inset_); });
-    const auto& why = trouble_.empty() ? first_.trouble : trouble_;
-    out.how = "by the text, " + (!launch_ ? "without Oclgrind"
-                                          : "as Oclgrind does not run it" + (why.empty() ? "" : ": " + one_line(why)));
-    if (by_text_ || samples_.empty()) return out;
-    for (std::size_t a = 0; a < axes_.size(); ++a) {
-        std::vector<std::string> values;
-        for (const auto& [at, seen] : samples_)
-            if (const auto value = std::to_string(at[a]); std::ranges::find(values, value) == values.end())
-                values.push_back(value);
-        sizes.push_back(axes_[a].shown + "=" + join(values, ", "));
-    }
-    out.how = "by Oclgrind" + (sizes.empty() ? "" : " at " + join(sizes, " "));
-    return out;
-}
-
-/// Launches one group: one work-item, or as many as the kernel requires. False if the launch fails.
-bool KernelGuess::look() {
-    const auto& promised = said_.signature.required_group;
-    global_ = {"1", "1", "1"};
-    local_.clear();
-    if (promised[0] > 0)
-        for (unsigned d = 0; d < 3; ++d) {
-            local_.push_back(static_cast<std::int64_t>(promised[d]));
-            global_[d] = std::to_string(promised[d]);
-        }
-    first_ = launch_(small_launch());
-    return first_.trouble.empty();
-}
-
-bool KernelGuess::asks(std::initializer_list<const char*> functions) const {
-    return std::ranges::any_of(functions, [&](const char* name) { return first_.calls.count(name) > 0; });
-}
-
-void KernelGuess::set_dimensions() {
-    if (by_text_) first_.calls = text_.calls(said_.signature.name);
+unsigned dimensions_of(const KernelFacts& facts) {
+    const auto& said = facts.said;
+    if (!said.local.empty()) return static_cast<unsigned>(said.local.size());
+    if (!said.global.empty()) return static_cast<unsigned>(said.global.size());
+    const auto& calls = facts.first.calls;
     unsigned bits = 1;
     for (const char* name : {"get_global_id", "get_local_id", "get_group_id"})
-        if (const auto found = first_.calls.find(name); found != first_.calls.end()) bits |= found->second;
+        if (const auto found = calls.find(name); found != calls.end()) bits |= found->second;
     // A program without text does not show which dimensions it uses. Assume one work-item per pixel of its images.
-    if (by_text_ && first_.calls.empty())
-        for (const auto& p : parameters_)
+    if (facts.by_text && calls.empty())
+        for (const auto& p : facts.parameters())
             if (p.kind == Parameter::Kind::image && p.dims > 0) bits |= 1u << (p.dims - 1);
-    const auto& promised = said_.signature.required_group;
+    unsigned out = 1;
     for (unsigned d = 1; d < 3; ++d)
-        if (bits >> d & 1 || promised[d] > 1) dims_ = d + 1;
-    if (!said_.global.empty()) dims_ = static_cast<unsigned>(said_.global.size());
-    if (!said_.local.empty()) dims_ = static_cast<unsigned>(said_.local.size());
+        if (bits >> d & 1 || said.signature.required_group[d] > 1) out = d + 1;
+    return out;
 }
 
-void KernelGuess::set_local() {
-    local_.clear();
-    local_is_given_ = !said_.local.empty();
-    for (const auto& text : said_.local) local_.push_back(parse_integer(text).value_or(16));
-    const auto& promised = said_.signature.required_group;
-    if (local_is_given_) return;
-    if (promised[0] > 0) {
-        local_.assign(promised.begin(), promised.begin() + dims_);
-        return;
-    }
-    const bool has_local =
-        std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::local; });
-    if (!has_local && first_.local.empty() &&
-        !asks({"get_local_id", "get_group_id", "get_local_size", "get_num_groups", "get_local_linear_id", "barrier",
-               "work_group_barrier"}))
-        return;
-    static const std::vector<std::int64_t> usual[] = {{256}, {16, 16}, {8, 8, 4}};
-    local_ = usual[dims_ - 1];
-    if (!by_text_ && !first_.local.empty()) choose_group();
-    for (unsigned d = 0; d < dims_ && d < said_.global.size(); ++d)
-        if (const auto all = parse_integer(said_.global[d]))
-            while (*all % local_[d] != 0) local_[d] /= 2;
-}
+struct SeenGroup {
+    bool runs = false, overruns = false;
+    std::int64_t bytes = 0, room = 0;  ///< of local memory: touched, total
+};
 
 /// Launches one group of that size.
-KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& group) {
-    local_ = group;
-    global_.clear();
-    for (const auto size : group) global_.push_back(std::to_string(size));
-    const auto kept = scalars_;
-    for (auto& scalar : scalars_) {
+SeenGroup try_group(const KernelFacts& facts, const Arguments& arguments, const Extents& group) {
+    const auto sizes = mapped(group, [](auto size) { return std::to_string(size); });
+    Samples trial{.shape = {arguments, group, sizes}};
+    for (auto& scalar : trial.shape.scalars) {
         const auto d = static_cast<std::size_t>(std::max(0, scalar.name.dimension));
-        if (scalar.is_size() || scalar.name.meaning == Meaning::stride)
-            scalar.value = global_[std::min(d, dims_ - 1ul)];
-        if (scalar.name.meaning == Meaning::group) scalar.value = std::to_string(group[0]);
+        const bool grows = scalar.is_size() || scalar.name.meaning == Meaning::stride;
+        if (grows) scalar.value = sizes[std::min(d, sizes.size() - 1)];
+        if (scalar.name.meaning == Meaning::group) scalar.value = sizes[0];
     }
-    for (auto& axis : axes_) axis.small = group[0];
-    const auto seen = launch_(small_launch());
-    scalars_ = kept;
-    GroupSeen out{seen.trouble.empty() && !seen.too_long};
+    const auto seen = facts.launch(small_launch(facts, trial, Extents(arguments.axes.size(), group[0])));
+    SeenGroup out{seen.trouble.empty() && !seen.too_long};
     for (const auto& variable : seen.local) {
         if (variable.argument >= 0) continue;
         out.overruns = out.overruns || variable.last > variable.size || variable.before;
@@ -220,57 +75,92 @@ KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& g
     return out;
 }
 
-/// Chooses the work-group that the kernel's own local arrays are made for. The group overruns none of them and reads
-/// nothing before it is written. Of such groups, the one that uses most of the arrays is best.
-void KernelGuess::choose_group() {
-    static const std::vector<std::vector<std::int64_t>> candidates[] = {
+/// The work-group that the kernel's own local arrays are made for. The group overruns none of them and reads nothing
+/// before it is written. Of such groups, the one that uses most of the arrays is best.
+Group fitting_group(const KernelFacts& facts, const Arguments& arguments, const Group& usual) {
+    static const std::vector<Extents> candidates[] = {
         {{256}, {128}, {64}, {32}, {16}, {512}, {1024}},
         {{16, 16}, {8, 8}, {32, 8}, {32, 32}, {32, 16}, {64, 4}, {16, 8}, {4, 4}, {16, 4}},
         {{8, 8, 4}, {4, 4, 4}, {8, 8, 8}, {16, 4, 4}, {2, 2, 2}}};
-    std::vector<std::int64_t> best = local_;
-    std::vector<std::vector<std::int64_t>> too_large;
+    Group best = usual;
+    std::vector<Extents> too_large;
     std::int64_t most = -1;
-    for (const auto& group : candidates[dims_ - 1]) {
+    for (const auto& group : candidates[facts.dimensions - 1]) {
         const bool is_larger = std::ranges::any_of(
             too_large, [&](const auto& other) { return std::ranges::equal(other, group, std::less_equal<>{}); });
         if (is_larger) continue;
-        const auto found = try_group(group);
+        const auto found = try_group(facts, arguments, group);
+        best.axis_size = group[0];
         if (found.overruns) too_large.push_back(group);
         if (!found.runs || found.bytes <= most) continue;
         most = found.bytes;
-        best = group;
+        best.size = group;
         if (8 * found.bytes >= 7 * found.room) break;  // the rest is padding
     }
-    local_ = best;
+    return best;
 }
 
-GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch) {
-    if (text.is_empty(said.signature.name)) return {.is_empty = true};
-    return KernelGuess(said, text, launch).made();
-}
-
-std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
-    std::string declared, lines;
-    std::set<std::string> here;  // a block is complete even if another file declares the same axes
-    for (auto& [name, kernel] : kernels) {
-        for (auto& [axis, value] : kernel.axes) {
-            const auto known = axes.find(axis);
-            if (known != axes.end() && known->second != value) {
-                const auto own = axis + "_" + name;
-                for (auto& [argument, text] : kernel.arguments) text = renamed(text, axis, own);
-                for (auto& [argument, text] : kernel.advised) text = renamed(text, axis, own);
-                kernel.global = renamed(kernel.global, axis, own);
-                axis = own;
-            }
-            axes.emplace(axis, value);
-            if (here.insert(axis).second) declared += "axis " + axis + " = " + format_integer(value) + "\n";
-        }
-        lines += (alone ? "" : "kernel " + name + "\n") + lines_of(kernel);
+std::string how_measured(const KernelFacts& facts, const Samples& samples) {
+    const auto& why = samples.trouble.empty() ? facts.first.trouble : samples.trouble;
+    if (!facts.launch) return "by the text, without Oclgrind";
+    if (samples.runs.empty())
+        return "by the text, as Oclgrind does not run it" + (why.empty() ? "" : ": " + one_line(why));
+    std::vector<std::string> sizes;
+    for (std::size_t a = 0; a < samples.shape.axes.size(); ++a) {
+        std::vector<std::string> values;
+        for (const auto& run : samples.runs) add_once(values, std::to_string(run.sizes[a]));
+        sizes.push_back(samples.shape.axes[a].shown + "=" + join(values, ", "));
     }
-    return declared + lines;
+    return "by Oclgrind" + (sizes.empty() ? "" : " at " + join(sizes, " "));
 }
 
-namespace {
+GuessedKernel result(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
+    GuessedKernel out;
+    const auto& shape = measured.samples.shape;
+    const auto shown = [&](const std::string& text) {
+        return replace_names(text, [&](const auto& name) {
+            const auto axis = std::ranges::find(shape.axes, name, &SizeAxis::name);
+            return axis == shape.axes.end() ? name : axis->shown;
+        });
+    };
+    for (const auto& axis : shape.axes)
+        if (axis.is_new) out.axes.emplace_back(axis.name, size);
+    for (std::size_t i = 0; i < facts.parameters().size(); ++i) {
+        const auto& p = facts.parameters()[i];
+        if (facts.said.is_given(p)) continue;
+        const auto text = argument_text(facts, measured, i);
+        // A buffer that no sample touched may be written with other data: a counter, for example.
+        const auto& seen = measured.samples.seen[i];
+        if (p.is_buffer() && p.is_written() && (seen.written || !seen.touched()) && !text.starts_with("out:"))
+            out.written.push_back(p.name);
+        if (!text.empty())
+            out.arguments.emplace_back(p.name, shown(text));
+        else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
+            out.open.push_back(p.name), out.advised[p.name] = shown(advice_for(facts, measured, i));
+    }
+    if (facts.said.global.empty()) out.global = shown(join(shape.global, ","));
+    if (facts.said.local.empty()) out.local = shape.local_text();
+    out.offset = shape.offset_text();
+    out.how = how_measured(facts, measured.samples);
+    return out;
+}
+
+/// The text of an argument in a small launch; empty if it has none.
+std::string launch_text(const KernelFacts& facts, const Samples& samples, const Texts& lengths, std::size_t i) {
+    constexpr std::int64_t bytes = 256 << 10;  // per buffer: more than a small launch touches
+    const auto& p = facts.parameters()[i];
+    const auto elements = [&](std::int64_t room) { return std::to_string(room / element_bytes(facts, samples, i)); };
+    if (const auto text = scalar_text(samples.shape.scalars, p); !text.empty()) return text;
+    if (facts.said.is_given(p)) return facts.said.given.at(p.name).text;
+    if (p.kind == Parameter::Kind::image) return image_text(facts, samples, lengths, i);
+    // Each has a different size, by which the simulator's plugin identifies it.
+    if (p.kind == Parameter::Kind::local)
+        return "local:" + elements((16 << 10) + 64 * static_cast<std::int64_t>(i + 1));
+    if (!p.is_buffer()) return {};
+    const auto fill = samples.fill.find(p.name);
+    const auto kind = fill != samples.fill.end() ? fill->second : p.type.is_integer() ? "zero" : "rand";
+    return typed_data(facts, samples, i, kind, elements(bytes));
+}
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
@@ -312,6 +202,103 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
 
 }  // namespace
 
+KernelFacts facts_of(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch,
+                     const Arguments& arguments) {
+    KernelFacts out{said, text, launch};
+    const auto& required = said.signature.required_group;
+    Samples one{.shape = {arguments, {}, {"1", "1", "1"}}};
+    for (unsigned d = 0; d < 3 && required[0] > 0; ++d) {
+        one.shape.local.push_back(static_cast<std::int64_t>(required[d]));
+        one.shape.global[d] = std::to_string(required[d]);
+    }
+    if (launch) out.first = launch(small_launch(out, one, Extents(arguments.axes.size(), 1)));
+    out.by_text = !launch || !out.first.trouble.empty();
+    if (out.by_text) out.first.calls = text.calls(said.signature.name);
+    out.dimensions = dimensions_of(out);
+    return out;
+}
+
+bool KernelFacts::calls_any(std::initializer_list<const char*> functions) const {
+    return std::ranges::any_of(functions, [&](const char* name) { return first.calls.count(name) > 0; });
+}
+
+Group group_of(const KernelFacts& facts, const Arguments& arguments) {
+    const auto& said = facts.said;
+    const auto& required = said.signature.required_group;
+    if (!said.local.empty())
+        return {mapped(said.local, [](const auto& text) { return parse_integer(text).value_or(16); })};
+    if (required[0] > 0) return {{required.begin(), required.begin() + facts.dimensions}};
+    const auto is_local = [](const auto& p) { return p.kind == Parameter::Kind::local; };
+    if (std::ranges::none_of(facts.parameters(), is_local) && facts.first.local.empty() &&
+        !facts.calls_any({"get_local_id", "get_group_id", "get_local_size", "get_num_groups", "get_local_linear_id",
+                          "barrier", "work_group_barrier"}))
+        return {};
+    static const Extents usual[] = {{256}, {16, 16}, {8, 8, 4}};
+    Group out{usual[facts.dimensions - 1]};
+    if (!facts.by_text && !facts.first.local.empty()) out = fitting_group(facts, arguments, out);
+    for (unsigned d = 0; d < facts.dimensions && d < said.global.size(); ++d)
+        if (const auto all = parse_integer(said.global[d]))
+            while (*all % out.size[d] != 0) out.size[d] /= 2;
+    return out;
+}
+
+std::string scalar_text(const std::vector<Scalar>& scalars, const Parameter& p) {
+    std::vector<std::string> parts;
+    for (const auto& scalar : scalars)
+        if (scalar.of == &p) parts.push_back((p.type.is_opaque() ? scalar.type.name + ":" : "") + scalar.value);
+    return p.type.is_opaque() && !parts.empty() ? "{" + join(parts, ", ") + "}" : join(parts, ",");
+}
+
+SmallLaunch small_launch(const KernelFacts& facts, const Samples& samples, const Extents& sizes, const Texts& lengths) {
+    const auto& shape = samples.shape;
+    SmallLaunch out{{}, join(shape.global, ","), shape.local_text(), shape.offset_text(), {}, samples.patient};
+    for (std::size_t i = 0; i < facts.parameters().size(); ++i)
+        if (const auto text = launch_text(facts, samples, lengths, i); !text.empty())
+            out.arguments[facts.parameters()[i].name] = text;
+    for (std::size_t a = 0; a < shape.axes.size(); ++a) out.axes.emplace_back(shape.axes[a].name, sizes[a]);
+    return out;
+}
+
+std::string LaunchShape::local_text() const {
+    return join(local, ",", [](auto size) { return std::to_string(size); });
+}
+
+std::string LaunchShape::offset_text() const {
+    return inset == 0 ? "" : join(global, ",", [&](const auto&) { return std::to_string(inset); });
+}
+
+GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch) {
+    if (text.is_empty(said.signature.name)) return {.is_empty = true};
+    const auto arguments = named_arguments(said);
+    const auto facts = facts_of(said, text, launch, arguments);
+    const auto group = group_of(facts, arguments);
+    const auto bounds = bounds_of(facts, arguments, group);
+    const auto shape = shape_of(facts, arguments, group, bounds);
+    const auto found = measure(facts, shape);
+    return result(facts, found, timed_size(facts, found));
+}
+
+std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
+    std::string declared, lines;
+    std::set<std::string> here;  // a block is complete even if another file declares the same axes
+    for (auto& [name, kernel] : kernels) {
+        for (auto& [axis, value] : kernel.axes) {
+            const auto known = axes.find(axis);
+            if (known != axes.end() && known->second != value) {
+                const auto own = axis + "_" + name;
+                for (auto& [argument, text] : kernel.arguments) text = renamed(text, axis, own);
+                for (auto& [argument, text] : kernel.advised) text = renamed(text, axis, own);
+                kernel.global = renamed(kernel.global, axis, own);
+                axis = own;
+            }
+            axes.emplace(axis, value);
+            if (here.insert(axis).second) declared += "axis " + axis + " = " + format_integer(value) + "\n";
+        }
+        lines += (alone ? "" : "kernel " + name + "\n") + lines_of(kernel);
+    }
+    return declared + lines;
+}
+
 TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
     find_bodies(text_, bodies_);
     for (const auto& kernel : kernels_in(text_))  // attributes may be between the name and the body
@@ -352,21 +339,16 @@ TextFacts::Use TextFacts::use(const std::string& kernel, const std::string& argu
         const auto next = body.substr(skip_space(body, behind), 3);
         static const std::regex in_atomic(R"(atom\w*\s*\(\s*&?\s*\(?[^;]*$)"), in_store(R"(vstore\w*\s*\([^;]*$)"),
             in_load(R"(vload\w*\s*\([^;]*$)");
-        if (std::regex_search(before, in_atomic)) {
-            out.read = out.written = out.atomic = true;
-        } else if (std::regex_search(before, in_store)) {
-            out.written = true;
-        } else if (indexed && next.starts_with("=") && !next.starts_with("==")) {
-            out.written = true;
-        } else if (indexed && (next.starts_with("++") || next.starts_with("--") ||
-                               (next.size() > 1 && next.find('=') == 1 &&
-                                std::string_view("+-*/|&^%").find(next[0]) != std::string_view::npos))) {
-            out.read = out.written = true;
-        } else if (indexed || std::regex_search(before, in_load)) {
-            out.read = true;
-        } else {
-            out.read = out.written = true;  // another use of the pointer
-        }
+        const bool atomic = std::regex_search(before, in_atomic);
+        const bool assigned = indexed && next.starts_with("=") && !next.starts_with("==");
+        const bool updated = indexed && (next.starts_with("++") || next.starts_with("--") ||
+                                         (next.size() > 1 && next.find('=') == 1 &&
+                                          std::string_view("+-*/|&^%").find(next[0]) != std::string_view::npos));
+        const bool stored = !atomic && (assigned || std::regex_search(before, in_store));
+        const bool loaded = !atomic && !stored && !updated && (indexed || std::regex_search(before, in_load));
+        out.atomic |= atomic;
+        out.read |= !stored;
+        out.written |= !loaded;  // another use of the pointer may read and write
     }
     return out;
 }

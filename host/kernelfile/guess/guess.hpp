@@ -94,6 +94,8 @@ struct SaidOfKernel {
     std::vector<std::string> global, local;  ///< empty: not given
     bool offset = false;
     std::vector<std::pair<std::string, std::int64_t>> axes;  ///< axes of whole numbers, with their first values
+
+    bool is_given(const model::Parameter& parameter) const { return given.count(parameter.name) > 0; }
 };
 
 /// The guess for a kernel, in the syntax of a block.
@@ -106,8 +108,8 @@ struct GuessedKernel {
     /// By open argument: a value that fits the guesses for the others. Further lines may follow it. Empty: none is
     /// known.
     std::map<std::string, std::string> advised;
-    std::vector<std::string> written;   ///< arguments that may not change with the guessed data
-    bool is_empty = false;              ///< the kernel's body is empty: nothing to run
+    std::vector<std::string> written;  ///< arguments that may not change with the guessed data
+    bool is_empty = false;             ///< the kernel's body is empty: nothing to run
 };
 
 /// `launch`: empty if there is no simulator.

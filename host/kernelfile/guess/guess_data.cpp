@@ -1,225 +1,215 @@
-// Data, from what a kernel does with each buffer, and the sizes to time.
+// Data, from what a kernel does with each argument, and the size to time.
 #include <algorithm>
 #include <cmath>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "kernelfile/bound.hpp"
-#include "kernelfile/guess/fit.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
 
 namespace cllab::kernelfile {
 
 using model::Parameter;
 
-/// The value of a buffer. Names an element type if the size of the kernel's type is unknown.
-std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind, const std::string& length,
-                                    const std::string& bounds) const {
+std::string typed_data(const KernelFacts& facts, const Samples& samples, std::size_t argument, const std::string& kind,
+                       const std::string& length, const std::string& limits) {
+    const auto& p = facts.parameters()[argument];
     if (p.type.bytes == 0) {
-        const bool words = element_bytes(p) == 4;
-        return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : bounds);
+        const bool words = element_bytes(facts, samples, argument) == 4;
+        return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : limits);
     }
-    if (!p.type.is_opaque() || kind == "out") return kind + ":" + length + bounds;
+    if (!p.type.is_opaque() || kind == "out") return kind + ":" + length + limits;
     // A struct gets random data only if all of its fields are floats.
     const bool floats = !p.type.members.empty() &&
                         std::ranges::all_of(p.type.members, [](const auto& m) { return m.type.is_floating(); });
     return (floats && kind.starts_with("rand") ? "rand:" : "zero:") + length;
 }
 
-std::string KernelGuess::data_of(std::size_t argument) const {
-    const auto& p = parameters_[argument];
-    if (!lengths_.count(p.name)) return {};
-    const auto& length = lengths_.at(p.name);
-    const auto& seen = seen_[argument];
-    const auto bounds = bounds_of_data_.count(p.name) ? bounds_of_data_.at(p.name) : std::string();
-    if (p.is_const || (seen.read && !seen.written)) return typed_data(p, "rand", length, bounds);
-    if (seen.read_first && !seen.atomic) return typed_data(p, "rand", length, bounds);
-    const bool whole = by_text_ ? seen.written && !seen.read : std::ranges::all_of(samples_, [&](const auto& sample) {
-        const auto& one = sample.second.arguments[argument];
+namespace {
+
+/// Of a buffer; empty if it has no length.
+std::string data_of(const KernelFacts& facts, const Measured& measured, std::size_t argument) {
+    const auto& [samples, lengths] = measured;
+    const auto& p = facts.parameters()[argument];
+    const auto length = lengths.of.find(p.name);
+    if (length == lengths.of.end()) return {};
+    const auto& seen = samples.seen[argument];
+    const auto limits = lengths.limits.find(p.name);
+    const auto data = [&](const char* kind, const std::string& within = {}) {
+        return typed_data(facts, measured.samples, argument, kind, length->second, within);
+    };
+    if (p.is_const || (seen.read && !seen.written) || (seen.read_first && !seen.atomic))
+        return data("rand", limits == lengths.limits.end() ? "" : limits->second);
+    const bool whole = std::ranges::all_of(samples.runs, [&](const Sample& run) {
+        const auto& one = run.seen.arguments[argument];
         return one.written && one.written_bytes == one.last;
     });
-    if (seen.written && whole && !seen.read_first) return typed_data(p, "out", length);
+    if (seen.written && whole && !seen.read_first && (!measured.by_text() || !seen.read)) return data("out");
     // Flags and indices are often 0 or 1. Data of 99 shows where they are written.
-    const bool is_any = !by_text_ && seen.written && !seen.read && !seen.atomic && p.type.is_integer();
-    return typed_data(p, is_any ? "const:99" : "zero", length);
+    const bool is_any = !measured.by_text() && seen.written && !seen.read && !seen.atomic && p.type.is_integer();
+    return data(is_any ? "const:99" : "zero");
 }
 
-/// Runs the guessed and suggested data at a small size. An argument that is accessed outside its buffer is left open.
-bool KernelGuess::check() {
-    if (samples_.empty()) return false;
-    const auto& sizes = telling_sample().first;
-    for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
-    auto small = small_launch();
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const auto& p = parameters_[i];
-        if (!p.is_buffer() || is_given(p)) continue;
-        auto text = open_.count(p.name) ? split(advice_for(p), '\n').front() : data_of(i);
+constexpr std::int64_t widest_image = 4096;  // every device supports it
+
+Extents sizes_at(const LaunchShape& shape, std::int64_t size) {
+    return mapped(shape.axes, [&](const auto& axis) { return axis.is_new ? size : axis.value; });
+}
+
+double items_at(const LaunchShape& shape, std::int64_t size) {
+    double out = 1;
+    for (const auto& one : shape.global) out *= static_cast<double>(shape.value_of(one, sizes_at(shape, size)));
+    return out;
+}
+
+std::size_t count_new(const LaunchShape& shape) {
+    return static_cast<std::size_t>(std::ranges::count(shape.axes, true, &SizeAxis::is_new));
+}
+
+/// How the instructions of a launch grow with its size.
+struct Growth {
+    double power = 1, of_items = 1;       ///< the instructions and the work-items grow with these powers of the size
+    double per_launch = 0, per_item = 0;  ///< instructions at the size `small`
+    double per_step = 0;                  ///< instructions per iteration, if each work-item loops over the size
+    std::int64_t small = 1;
+
+    bool has_loop() const { return power > of_items + 0.7; }
+    double instructions_at(std::int64_t size) const {
+        const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
+        const double looped = std::pow(size, of_items) * (per_item + per_step * static_cast<double>(size - small));
+        return std::max(scaled, looped);
+    }
+};
+
+Growth growth_of(const Samples& samples) {
+    const auto& shape = samples.shape;
+    Growth out;
+    if (samples.runs.size() < 2 || shape.axes.empty()) return out;
+    // With one axis, use the two largest samples: a loop may not run in the smaller ones.
+    const auto last = shape.axes.size() == 1 ? samples.runs.size() - 1 : 1;
+    const auto &a = samples.runs[last - 1], &b = samples.runs[last];
+    out.small = b.sizes.front();
+    out.per_launch = static_cast<double>(b.seen.instructions);
+    const auto ratio = static_cast<double>(b.sizes.front()) / static_cast<double>(a.sizes.front());
+    const auto before = static_cast<double>(std::max<std::uint64_t>(1, a.seen.instructions));
+    out.power = std::log(out.per_launch / before) / std::log(ratio);
+    out.of_items = std::max(std::log(items_at(shape, 2048) / items_at(shape, 1024)) / std::log(2.0),
+                            static_cast<double>(count_new(shape)));
+    // In small launches, most instructions of a work-item are outside of a loop over the size. They hide its growth.
+    const auto per_item = [&](const Sample& run) {
+        return static_cast<double>(run.seen.instructions) / std::pow(run.sizes.front(), out.of_items);
+    };
+    out.per_item = per_item(b);
+    // A search grows less. With several axes, samples are so small that skipped borders look like a loop.
+    if (shape.axes.size() == 1 && out.power > out.of_items + 0.3)
+        out.per_step = (out.per_item - per_item(a)) / static_cast<double>(out.small - a.sizes.front());
+    return out;
+}
+
+/// Whether a problem of that size fits memory, the widest image, and the data that the user gives.
+bool has_room(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
+    constexpr double most_bytes = 512 << 20;
+    const auto& [samples, lengths] = measured;
+    const auto sizes = sizes_at(samples.shape, size);
+    double total = 0;
+    for (std::size_t i = 0; i < facts.parameters().size(); ++i) {
+        const auto& p = facts.parameters()[i];
+        const auto length = lengths.of.find(p.name);
+        if (length == lengths.of.end()) continue;
+        if (p.kind == Parameter::Kind::image)
+            for (const auto& pixels : split(length->second, ','))
+                if (samples.shape.value_of(pixels, sizes) > widest_image) return false;
+        if (!p.is_buffer()) continue;
+        const auto bytes = static_cast<double>(samples.shape.value_of(length->second, sizes)) *
+                           static_cast<double>(element_bytes(facts, samples, i));
+        const bool is_limited = facts.said.is_given(p) && !measured.by_text() && samples.seen[i].touched();
+        if (is_limited && bytes > static_cast<double>(samples.runs.front().seen.arguments[i].size)) return false;
+        total += bytes;
+    }
+    return total <= most_bytes;
+}
+
+/// Whether one group of a problem of that size accesses memory outside of the kernel's own arrays.
+bool overruns_at(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
+    if (measured.by_text() || !facts.text.has_array(facts.said.signature.name)) return false;
+    const auto& shape = measured.samples.shape;
+    auto one = small_launch(facts, measured.samples, sizes_at(shape, size), measured.lengths.of);
+    one.offset.clear();
+    one.global = shape.local.empty() ? join(shape.global, ",", [](const auto&) { return "1"; }) : one.local;
+    return facts.launch(one).overruns;
+}
+
+}  // namespace
+
+std::string argument_text(const KernelFacts& facts, const Measured& measured, std::size_t argument) {
+    const auto& p = facts.parameters()[argument];
+    const auto& lengths = measured.lengths.of;
+    if (p.kind == Parameter::Kind::image) return image_text(facts, measured.samples, lengths, argument);
+    if (p.kind == Parameter::Kind::local && lengths.count(p.name)) return "local:" + lengths.at(p.name);
+    if (measured.lengths.open.count(p.name)) return {};
+    return p.is_buffer() ? data_of(facts, measured, argument) : scalar_text(measured.samples.shape.scalars, p);
+}
+
+std::string advice_for(const KernelFacts& facts, const Measured& measured, std::size_t argument) {
+    const auto& [samples, lengths] = measured;
+    const auto& p = facts.parameters()[argument];
+    if (p.kind == Parameter::Kind::value) return scalar_text(samples.shape.scalars, p);
+    const auto known = lengths.of.find(p.name);
+    if (known == lengths.of.end() || measured.by_text()) return {};
+    const auto& length = known->second;
+    if (samples.counted.count(p.name))
+        return lengths.rows.empty() ? "rand:" + length + ":0:1" : "offsets:" + length + ":4*" + lengths.rows;
+    if (lengths.appended.count(p.name))
+        return typed_data(facts, samples, argument, "zero", length) + "\nrelation any order of " + p.name;
+    if (p.is_const && p.type.is_integer() && p.type.lane_bytes > 1 && p.type.lanes == 1) return "perm:" + length;
+    return typed_data(facts, samples, argument, p.is_const ? "rand" : "zero", length);
+}
+
+std::optional<Measured> checked(const KernelFacts& facts, const Measured& before) {
+    auto small = small_launch(facts, before.samples, before.samples.telling().sizes, before.lengths.of);
+    for (std::size_t i = 0; i < facts.parameters().size(); ++i) {
+        const auto& p = facts.parameters()[i];
+        if (!p.is_buffer() || facts.said.is_given(p)) continue;
+        auto text = argument_text(facts, before, i);
+        if (text.empty()) text = split(advice_for(facts, before, i), '\n').front();
         if (text.empty()) continue;
         if (text.starts_with("out:")) text.replace(0, 3, "zero");
         small.arguments[p.name] = text;
     }
-    const auto seen = launch_(small);
-    if (!seen.trouble.empty() || seen.too_long) return seen.too_long && !patient_;
-    for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
-        const auto& p = parameters_[i];
+    const auto seen = facts.launch(small);
+    if (seen.too_long && !before.samples.patient) return before;
+    if (!seen.trouble.empty() || seen.too_long) return std::nullopt;
+    auto out = before;
+    for (std::size_t i = 0; i < facts.parameters().size() && i < seen.arguments.size(); ++i) {
+        const auto& p = facts.parameters()[i];
         const auto& one = seen.arguments[i];
-        if (!p.is_buffer() || is_given(p)) continue;
+        if (!p.is_buffer() || facts.said.is_given(p)) continue;
         const bool outside = one.last > one.size || one.before;
-        if (const auto bins = outside ? bins_of(one.last / element_bytes(p)) : std::nullopt)
-            lengths_[p.name] = *bins;
+        const auto elements = one.last / element_bytes(facts, out.samples, i);
+        if (const auto bins = outside ? bins_of(out.samples.shape, elements) : std::nullopt)
+            out.lengths.of[p.name] = *bins;
         else if (outside)
-            open_.insert(p.name), lengths_.erase(p.name);
+            out.lengths.open.insert(p.name), out.lengths.of.erase(p.name);
         // With data, a kernel takes branches that it does not take with zeros.
-        seen_[i].add(one);
+        out.samples.seen[i].add(one);
     }
-    return true;
-}
-
-std::int64_t KernelGuess::value_at(const std::string& text, std::int64_t size_of_new) const {
-    const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
-        for (const auto& axis : axes_)
-            if (axis.name == name) return axis.is_new ? size_of_new : axis.value;
-        return 1;
-    };
-    try {
-        return Expression::parse(text, {"", 0, 0}).evaluate(lookup);
-    } catch (const std::exception&) {
-        return 1;
-    }
-}
-
-double KernelGuess::items_at(std::int64_t size) const {
-    double out = 1;
-    for (const auto& one : global_) out *= static_cast<double>(value_at(one, size));
     return out;
 }
 
-/// The bytes of all buffers at that size.
-double KernelGuess::bytes_at(std::int64_t size) const {
-    double out = 0;
-    for (const auto& p : parameters_)
-        if (p.is_buffer() && lengths_.count(p.name))
-            out += static_cast<double>(value_at(lengths_.at(p.name), size)) * static_cast<double>(element_bytes(p));
-    return out;
-}
-
-bool KernelGuess::has_wider_image(std::int64_t size, std::int64_t widest) const {
-    return std::ranges::any_of(parameters_, [&](const auto& p) {
-        const bool is_known = p.kind == Parameter::Kind::image && lengths_.count(p.name);
-        return is_known && std::ranges::any_of(split(lengths_.at(p.name), ','),
-                                               [&](const auto& pixels) { return value_at(pixels, size) > widest; });
-    });
-}
-
-/// A problem of this size touches more of a buffer than the user's line for it provides.
-bool KernelGuess::outgrows_given(std::int64_t size) const {
-    for (std::size_t i = 0; !samples_.empty() && i < parameters_.size(); ++i) {
-        const auto& p = parameters_[i];
-        if (!p.is_buffer() || !is_given(p) || !lengths_.count(p.name) || !seen_[i].touched()) continue;
-        const auto given = samples_.front().second.arguments[i].size;
-        if (value_at(lengths_.at(p.name), size) * element_bytes(p) > given) return true;
-    }
-    return false;
-}
-
-/// Whether one group of a problem of that size accesses memory outside of the kernel's own arrays.
-bool KernelGuess::overruns_at(std::int64_t size) {
-    if (by_text_ || samples_.empty() || !text_.has_array(said_.signature.name)) return false;
-    for (auto& axis : axes_) axis.small = axis.is_new ? size : axis.value;
-    auto one = small_launch();
-    one.offset.clear();
-    one.global = local_.empty() ? join(std::vector<std::string>(dims_, "1"), ",") : one.local;
-    return launch_(one).overruns;
-}
-
-/// Chooses sizes that are worth timing and take a fraction of a second on two cores.
-void KernelGuess::choose_sizes() {
-    constexpr double most_bytes = 512 << 20, most_instructions = 3e9;
-    constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
-    constexpr std::int64_t least = 64;
-    const auto new_axes = std::ranges::count(axes_, true, &SizeAxis::is_new);
-    const auto dimensions =
-        std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
-    auto size = usual[dimensions - 1];
-    constexpr std::int64_t widest_image = 4096;  // every device supports it
-    if (std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::image; }))
-        size = std::min(size, widest_image);
-    double power = dims_, of_items = dims_, per_launch = 0, per_item = 0, per_step = 0;
-    std::int64_t small = 1;
-    if (samples_.size() >= 2 && !axes_.empty()) {
-        // With one axis, use the two largest samples: a loop may not run in the smaller ones.
-        const auto last = axes_.size() == 1 ? samples_.size() - 1 : 1;
-        const auto &a = samples_[last - 1], &b = samples_[last];
-        small = b.first.front();
-        per_launch = static_cast<double>(b.second.instructions);
-        const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
-        power = std::log(per_launch / static_cast<double>(std::max<std::uint64_t>(1, a.second.instructions))) /
-                std::log(ratio);
-        of_items = std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
-        if (power > of_items + 0.7) size = with_loops[dimensions - 1];
-        // In small launches, most instructions of a work-item are outside of a loop over the size. They hide the loop's
-        // growth.
-        const auto of_item = [&](const Sample& s) {
-            return static_cast<double>(s.second.instructions) / std::pow(s.first.front(), of_items);
-        };
-        per_item = of_item(b);
-        // A search grows less. With several axes, samples are so small that skipped borders look like a loop.
-        if (axes_.size() == 1 && power > of_items + 0.3)
-            per_step = (per_item - of_item(a)) / static_cast<double>(small - a.first.front());
-    }
-    const auto too_much = [&] {
-        const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
-        const double looped = std::pow(size, of_items) * (per_item + per_step * static_cast<double>(size - small));
-        return bytes_at(size) > most_bytes || std::max(scaled, looped) > most_instructions || items_at(size) > 1 << 26;
+std::int64_t timed_size(const KernelFacts& facts, const Measured& measured) {
+    constexpr double most_instructions = 3e9, most_items = 1 << 26;
+    constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64}, least = 64;
+    const auto& shape = measured.samples.shape;
+    const auto growth = growth_of(measured.samples);
+    const auto dimensions = std::min<std::size_t>(3, std::max(count_new(shape), shape.global.size()));
+    const auto is_image = [](const auto& p) { return p.kind == Parameter::Kind::image; };
+    auto size = growth.has_loop() ? with_loops[dimensions - 1] : usual[dimensions - 1];
+    if (std::ranges::any_of(facts.parameters(), is_image)) size = std::min(size, widest_image);
+    const auto is_too_much = [&] {
+        return growth.instructions_at(size) > most_instructions || items_at(shape, size) > most_items ||
+               !has_room(facts, measured, size) || overruns_at(facts, measured, size);
     };
-    while (size > least &&
-           (too_much() || has_wider_image(size, widest_image) || outgrows_given(size) || overruns_at(size)))
-        size /= 2;
-    size = std::max(size - size % group_multiple(), group_multiple());
-    for (auto& axis : axes_)
-        if (axis.is_new) axis.value = size;
-}
-
-// Images are as large as the launch, unless small launches touch other pixels. Their format fits the functions that
-// access them.
-/// The launch's size in that dimension. A small size if the launch has fewer dimensions than the image.
-std::string KernelGuess::usual_pixels(const Parameter& p, unsigned dimension) const {
-    if (p.dims > global_.size()) return p.dims == 3 ? "16" : "64";
-    return global_[dimension];
-}
-
-std::string KernelGuess::pixels_of(std::size_t argument, unsigned dimension) const {
-    constexpr std::int64_t border = 4;  // pixels outside of an image, which a sampler provides
-    const auto usual = usual_pixels(parameters_[argument], dimension);
-    std::vector<LengthSample> lengths;
-    bool is_usual = true;
-    for (const auto& sample : samples_) {
-        lengths.push_back({sample.first, sample.second.arguments[argument].pixels[dimension]});
-        is_usual = is_usual && std::abs(lengths.back().length - value_in(sample, usual)) <= border;
-    }
-    const auto fitted = is_usual ? std::nullopt : fitted_length(axis_names(), lengths);
-    return fitted && *fitted != "0" ? *fitted : usual;
-}
-
-/// The format to write before the size, if it is not the usual one of the text; else empty.
-std::string KernelGuess::channel_of(const Parameter& p) const {
-    const auto number = static_cast<std::size_t>(&p - parameters_.data());
-    std::string seen;
-    for (const auto* arguments : {&seen_, &first_.arguments})
-        if (seen.empty() && number < arguments->size()) seen = (*arguments)[number].channel;
-    if (seen.empty()) return {};
-    const auto format = seen == "ui"  ? model::rgba8_unsigned
-                        : seen == "i" ? model::rgba32_integer
-                                      : model::PixelFormat{};
-    return format == usual_format(text_.text()) ? "" : format.name() + ":";
-}
-
-std::string KernelGuess::image_text(const Parameter& p) const {
-    std::string pixels;
-    if (const auto known = lengths_.find(p.name); known != lengths_.end())
-        pixels = known->second;
-    else
-        for (unsigned d = 0; d < p.dims; ++d) pixels += (d > 0 ? "," : "") + usual_pixels(p, d);
-    return (p.writes && !p.reads_too ? "out:" : "rand:") + channel_of(p) + pixels;
+    while (size > least && is_too_much()) size /= 2;
+    return std::max(size - size % shape.group_multiple(), shape.group_multiple());
 }
 
 }  // namespace cllab::kernelfile

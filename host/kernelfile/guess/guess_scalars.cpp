@@ -40,7 +40,7 @@ constexpr NameRule name_rules[] = {
     {" width w cols col columns ncols ncol nx ni xsize dimx sizex x xdim wid xres imgw ", {Meaning::size, 0}},
     {" height h rows row nrows nrow ny nj ysize dimy sizey y ydim hgt yres imgh ", {Meaning::size, 1}},
     {" depth slices nz zsize dimz sizez z zdim ", {Meaning::size, 2}},
-    {" n m k nk nl num count cnt size len length total elements elems nelems numel items nitems dim dims "
+    {" n m k nk nl num count cnt size len length total elements elems nelems numel items nitems dim facts.dimensions "
      "points npoints particles bodies nbodies vertices nodes edges samplecount limit max end last nnz "
      "nelements numelements pixels npixels ne shape ",
      {Meaning::size}},
@@ -60,244 +60,236 @@ std::vector<std::string> words_of_name(const std::string& name) {
     return out;
 }
 
-}  // namespace
-
-void KernelGuess::add_scalar(const Parameter& p, const model::ElementType& type, const std::string& word,
-                             int dimension) {
-    Scalar out{&p, type, scalar_name(word), word, {}};
+void add_scalar(std::vector<Scalar>& scalars, const Parameter& p, const model::ElementType& type,
+                const std::string& word, int dimension = -1) {
+    auto& out = scalars.emplace_back(Scalar{&p, type, scalar_name(word), word});
     if (type.is_floating()) {
         out.name = {Meaning::value};
         const auto words = words_of_name(word);
         const bool tiny = std::ranges::any_of(
             words, [](const auto& w) { return w.starts_with("eps") || w.starts_with("tol") || w == "softening"; });
         out.value = tiny ? "0.001" : "0.5";
-        scalars_.push_back(std::move(out));
         return;
     }
     if (dimension >= 0 && out.is_size()) out.name.dimension = dimension;
     out.value = std::to_string(out.name.value);
-    scalars_.push_back(std::move(out));
 }
 
-/// Adds the lanes of a vector, or the fields of a struct. Adds nothing for other types, so that the user is asked.
-void KernelGuess::add_parts(const Parameter& p) {
+/// Adds the lanes of a vector, or the fields of a struct. Adds nothing for a struct with an array: the user is asked.
+void add_parts(std::vector<Scalar>& scalars, const Parameter& p) {
     if (!p.type.is_opaque()) {
         for (std::size_t lane = 0; lane < (p.type.is_floating() ? 1 : p.type.lanes); ++lane)
-            add_scalar(p, p.type, p.name, p.type.lanes > 1 ? static_cast<int>(lane) : -1);
+            add_scalar(scalars, p, p.type, p.name, p.type.lanes > 1 ? static_cast<int>(lane) : -1);
         return;
     }
     const auto& fields = p.type.members;
     if (std::ranges::any_of(fields, [](const auto& field) { return field.name.ends_with("]"); })) return;
-    for (const auto& field : fields) add_scalar(p, field.type, field.name);
+    for (const auto& field : fields) add_scalar(scalars, p, field.type, field.name);
 }
 
 /// A `k` without an `m` is no side of a matrix. It counts the steps of a loop in the host's code.
-void KernelGuess::name_steps() {
-    const auto is_called = [&](const char* word) {
-        return std::ranges::any_of(
-            scalars_, [&](const auto& s) { return words_of_name(s.word) == std::vector<std::string>{word}; });
+void name_steps(std::vector<Scalar>& scalars) {
+    const auto is_called = [](const Scalar& s, const char* word) {
+        return words_of_name(s.word) == std::vector<std::string>{word};
     };
-    if (is_called("m") || !is_called("k") || std::ranges::count_if(scalars_, &Scalar::is_size) < 2) return;
-    for (auto& scalar : scalars_)
-        if (words_of_name(scalar.word) == std::vector<std::string>{"k"} && scalar.is_size())
-            scalar.name = {Meaning::value};
+    const auto is_m = [&](const auto& s) { return is_called(s, "m"); };
+    if (std::ranges::any_of(scalars, is_m) || std::ranges::count_if(scalars, &Scalar::is_size) < 2) return;
+    for (auto& scalar : scalars)
+        if (is_called(scalar, "k") && scalar.is_size()) scalar.name = {Meaning::value};
 }
 
-void KernelGuess::list_scalars() {
-    for (const auto& p : parameters_) {
-        if (p.kind != Parameter::Kind::value) continue;
-        if (!is_given(p)) {
-            add_parts(p);
-            continue;
-        }
-        // A number given for a size becomes an axis, so that small launches can use smaller sizes.
-        const auto& spec = said_.given.at(p.name);
-        const bool known_axis = std::ranges::find(axes_, p.name, &SizeAxis::name) != axes_.end();
-        if (!p.type.is_integer() || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
-        if (scalar_name(p.name).meaning != Meaning::size) continue;
-        axes_.push_back({p.name, p.name, false, *parse_integer(spec.text)});
-        add_scalar(p, p.type, p.name);
-        scalars_.back().value = p.name;
+bool has_axis(const std::vector<SizeAxis>& axes, const std::string& name) {
+    return std::ranges::find(axes, name, &SizeAxis::name) != axes.end();
+}
+
+/// Scalars, as places in Arguments::scalars, with small values.
+using Tried = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+/// For each dimension, the scalar that limits its work-items at these values, if any. `products`: the limit may also
+/// be the product of the two scalars.
+Bounds bounds_with(const KernelFacts& facts, Samples trial, std::int64_t axis_size, const Tried& tried, bool products) {
+    auto& shape = trial.shape;
+    const auto product = products ? tried[0].second * tried[1].second : 0;
+    const auto most = 4 + (products ? product : std::ranges::max(tried, {}, &Tried::value_type::second).second);
+    for (const auto& [scalar, value] : tried) shape.scalars[scalar].value = std::to_string(value);
+    for (unsigned d = 0; d < facts.dimensions; ++d) {
+        const auto group = d < shape.local.size() ? shape.local[d] : 1;
+        shape.global.push_back(std::to_string((most + group - 1) / group * group));
     }
-    name_steps();
-}
-
-bool KernelGuess::is_name_taken(const std::string& name) const {
-    return std::ranges::any_of(parameters_, [&](const auto& p) { return p.name == name; });
-}
-
-/// Adds the axis of that name, unless the guess or the user has it already. Returns the name.
-std::string KernelGuess::axis_named(const std::string& name) {
-    if (std::ranges::find(axes_, name, &SizeAxis::name) == axes_.end()) axes_.push_back({name, name});
-    return name;
-}
-
-std::string KernelGuess::new_axis(unsigned dimension) {
-    static constexpr const char* names[] = {"width", "height", "depth"};
-    const std::string name = dims_ == 1 ? "n" : names[dimension];
-    return axis_named(is_name_taken(name) ? name + "_items" : name);
-}
-
-/// For each dimension, the scalar that limits its work-items at these values, if any.
-void KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
-                                   bool products) {
-    auto kept = scalars_;
-    std::int64_t most = *std::ranges::max_element(values) + 4;
-    for (std::size_t i = 0; i < sized.size(); ++i) scalars_[sized[i]].value = std::to_string(values[i]);
-    if (products) most = values[0] * values[1] + 4;
-    global_.clear();
-    for (unsigned d = 0; d < dims_; ++d) {
-        const auto group = d < local_.size() ? local_[d] : 1;
-        global_.push_back(std::to_string((most + group - 1) / group * group));
-    }
-    for (auto& scalar : scalars_)
+    for (auto& scalar : shape.scalars)
         if (scalar.name.meaning == Meaning::stride) scalar.value = std::to_string(most);
-    const auto seen = launch_(small_launch());
-    scalars_ = std::move(kept);
-    if (!seen.trouble.empty() || seen.too_long) return;
-    for (unsigned d = 0; d < dims_; ++d) {
+    const auto seen = facts.launch(small_launch(facts, trial, Extents(shape.axes.size(), axis_size)));
+    Bounds out;
+    if (!seen.trouble.empty() || seen.too_long) return out;
+    for (unsigned d = 0; d < facts.dimensions; ++d) {
         const auto ends = seen.items[d];
-        if (ends == 0 || ends >= *parse_integer(global_[d])) continue;
-        auto& bound = bounds_[d];
+        if (ends == 0 || ends >= *parse_integer(shape.global[d])) continue;
         for (const std::int64_t divisor : {1, 4, 2, 8, 16, 3})
             for (const std::int64_t less : {0, 1, 2, 3})
-                for (std::size_t i = 0; i < sized.size() && bound.scalars.empty(); ++i)
-                    if (ends == (values[i] - less + divisor - 1) / divisor && (less == 0 || divisor == 1))
-                        bound = {{sized[i]}, divisor};
-        if (products && ends == values[0] * values[1]) bound = {{sized[0], sized[1]}, 1};
+                for (const auto& [scalar, value] : tried)
+                    if (out[d].scalars.empty() && ends == (value - less + divisor - 1) / divisor &&
+                        (less == 0 || divisor == 1))
+                        out[d] = {{scalar}, divisor};
+        if (products && ends == product) out[d] = {{tried[0].first, tried[1].first}, 1};
     }
+    return out;
 }
 
-void KernelGuess::find_bounds() {
-    if (!said_.global.empty()) return;
-    std::vector<std::size_t> sized;
-    for (std::size_t i = 0; i < scalars_.size(); ++i) {
-        const auto meaning = scalars_[i].name.meaning;
-        if (!scalars_[i].type.is_floating() && (meaning == Meaning::size || meaning == Meaning::unknown))
-            sized.push_back(i);
+/// The step shape_of().
+struct ShapeOf {
+    const KernelFacts& facts;
+    LaunchShape out;
+
+    LaunchShape with(const Bounds& bounds) {
+        out.global.resize(facts.dimensions);
+        for (unsigned d = 0; d < facts.dimensions; ++d)
+            if (!facts.said.global.empty())
+                set_given(d, facts.said.global[d]);
+            else if (!bounds[d].scalars.empty())
+                set_bounded(d, bounds[d]);
+        const bool asks_for_items = facts.by_text || facts.calls_any({"get_global_id", "get_local_id", "get_group_id",
+                                                                      "get_global_linear_id", "get_local_linear_id"});
+        for (unsigned d = 0; d < facts.dimensions; ++d)
+            if (out.global[d].empty() && !asks_for_items && out.local.empty())
+                out.global[d] = "1";
+            else if (out.global[d].empty())
+                out.global[d] = unbounded(d);
+        set_other_scalars();
+        return out;
     }
-    if (sized.empty()) return;
-    const std::int64_t first[] = {44, 12, 4}, step[] = {24, 8, 4};
-    std::vector<std::int64_t> values;
-    for (std::size_t i = 0; i < sized.size(); ++i)
-        values.push_back(first[dims_ - 1] + step[dims_ - 1] * static_cast<std::int64_t>(i));
-    find_bounds_with(sized, values, false);
-    if (dims_ > 1 || sized.size() < 2 || !bounds_[0].scalars.empty()) return;
-    std::vector<std::int64_t> few{6, 10};
-    std::vector<std::size_t> two;
-    for (const auto i : sized)
-        if (scalars_[i].is_size() && two.size() < 2) two.push_back(i);
-    if (two.size() == 2) find_bounds_with(two, few, true);
-}
 
-void KernelGuess::set_global(unsigned d, const std::string& items, bool bounded) {
-    const auto group = d < local_.size() ? local_[d] : 1;
-    const auto size = std::to_string(group);
-    global_[d] = bounded && group > 1 ? "ceil(" + items + "/" + size + ")*" + size : items;
-}
-
-/// No scalar was seen to limit the dimension. Uses a scalar that is named like its size, else a new axis.
-void KernelGuess::set_unbounded(unsigned d) {
-    const auto take = [&](auto matches) {
-        for (auto& scalar : scalars_) {
-            const bool is_given_one = scalar.value == scalar.word && this->is_given(*scalar.of) &&
-                                      std::ranges::find(global_, scalar.word) == global_.end();
-            if (!scalar.is_size() || (!scalar.is_open() && !is_given_one) || !matches(scalar)) continue;
-            scalar.value = axis_named(scalar.is_part() ? new_axis(d) : scalar.word);
-            set_global(d, scalar.value, false);
-            return true;
-        }
-        return false;
-    };
-    if (take([&](const auto& s) { return s.name.dimension == static_cast<int>(d); })) return;
-    // With several dimensions, a scalar called n (or m, n, k) is the side of a square.
-    if (dims_ > 1) {
-        for (const auto& scalar : scalars_)
-            if (scalar.is_size() && scalar.name.dimension < 0 && scalar.value == scalar.word)
-                return set_global(d, scalar.value, false);
+    /// The result keeps a number that the user gave. It becomes an axis, so that small launches can use smaller sizes.
+    void set_given(unsigned d, const std::string& text) {
+        const auto value = parse_integer(text);
+        if (value) out.axes.push_back({"cllab_global_" + std::to_string(d), text, false, *value});
+        out.global[d] = value ? out.axes.back().name : text;
     }
-    if (take([](const auto& s) { return s.name.dimension < 0; })) return;
-    for (const auto& axis : axes_)
-        if (!axis.is_new && std::ranges::none_of(scalars_, [&](const auto& s) { return s.value == axis.name; }) &&
-            std::ranges::none_of(global_, [&](const auto& g) { return g.find(axis.name) != std::string::npos; }))
-            return set_global(d, axis.name, false);
-    set_global(d, new_axis(d), false);
-}
-
-void KernelGuess::set_sizes() {
-    global_.assign(dims_, "");
-    for (unsigned d = 0; d < dims_; ++d) {
-        if (!said_.global.empty()) {
-            // The result keeps a number that was given for a size. Small launches use smaller sizes.
-            const auto value = parse_integer(said_.global[d]);
-            if (value) axes_.push_back({"cllab_global_" + std::to_string(d), said_.global[d], false, *value});
-            global_[d] = value ? axes_.back().name : said_.global[d];
-            continue;
-        }
-        if (bounds_[d].scalars.empty()) continue;
+    void set_bounded(unsigned d, const ItemBound& bound) {
         std::vector<std::string> names;
-        for (const auto i : bounds_[d].scalars) {
-            auto& scalar = scalars_[i];
+        for (const auto i : bound.scalars) {
+            auto& scalar = out.scalars[i];
             scalar.name.meaning = Meaning::size;
             if (scalar.is_open())
-                scalar.value = axis_named(!scalar.is_part()             ? scalar.word
-                                          : dims_ == 1 && names.empty() ? new_axis(0)
-                                          : is_name_taken(scalar.word)  ? new_axis(d)
-                                                                        : scalar.word);
+                scalar.value = axis_named(!scalar.is_part()                        ? scalar.word
+                                          : facts.dimensions == 1 && names.empty() ? new_axis(0)
+                                          : is_name_taken(scalar.word)             ? new_axis(d)
+                                                                                   : scalar.word);
             names.push_back(scalar.value);
         }
-        const auto items = join(names, "*");
-        set_global(d,
-                   bounds_[d].divisor == 1 ? items : "ceil(" + items + "/" + std::to_string(bounds_[d].divisor) + ")",
-                   true);
+        auto items = join(names, "*");
+        if (bound.divisor != 1) items = "ceil(" + items + "/" + std::to_string(bound.divisor) + ")";
+        const auto group = d < out.local.size() ? std::to_string(out.local[d]) : "1";
+        out.global[d] = group == "1" ? items : "ceil(" + items + "/" + group + ")*" + group;
     }
-    const bool no_items = !by_text_ && !asks({"get_global_id", "get_local_id", "get_group_id", "get_global_linear_id",
-                                              "get_local_linear_id"});
-    for (unsigned d = 0; d < dims_; ++d)
-        if (global_[d].empty() && no_items && said_.local.empty() && local_.empty())
-            global_[d] = "1";
-        else if (global_[d].empty())
-            set_unbounded(d);
-    set_other_scalars();
-}
-
-/// Sets the scalars that limit no dimension.
-void KernelGuess::set_other_scalars() {
-    constexpr std::size_t most_axes = 3;
-    const auto width = [&](int dimension) -> std::string {
-        const auto d = dimension < 0 ? 0u : static_cast<unsigned>(dimension);
-        for (const auto& axis : axes_)
-            if (d < dims_ && (global_[d] == axis.name || global_[d].starts_with("ceil(" + axis.name))) return axis.name;
-        return axes_.empty() ? "16" : axes_.front().name;
-    };
-    for (auto& scalar : scalars_) {
-        if (!scalar.is_open()) continue;
-        switch (scalar.name.meaning) {
-            case Meaning::size: {
-                const bool own = dims_ == 1 && !scalar.is_part() && scalar.name.dimension >= 0 &&
-                                 axes_.size() < most_axes && said_.global.empty();
-                const bool other_dimension = scalar.name.dimension >= static_cast<int>(dims_);
-                if (own)
-                    scalar.value = axis_named(scalar.word);
-                else if (other_dimension)
-                    scalar.value = "4";
-                else
-                    scalar.value = said_.global.empty()
-                                       ? width(scalar.name.dimension)
-                                       : global_[static_cast<std::size_t>(std::max(0, scalar.name.dimension))];
-                break;
-            }
-            case Meaning::stride:
-                // With one dimension, the stride from one work-item to the next is 1.
-                if (dims_ > 1 || axes_.size() > 1) scalar.value = width(0);
-                break;
-            case Meaning::group:
-                if (!local_.empty()) scalar.value = std::to_string(local_.front());
-                break;
-            default:
-                break;
+    /// No scalar was seen to limit the dimension. Uses a scalar that is named like a size, else a new axis.
+    std::string unbounded(unsigned d) {
+        const auto is_of = [&](const Scalar& s) { return s.name.dimension == static_cast<int>(d); };
+        const auto is_any = [](const Scalar& s) { return s.name.dimension < 0; };
+        if (const auto size = taken(d, is_of); !size.empty()) return size;
+        // With several dimensions, a scalar called n (or m, n, k) is the side of a square.
+        for (const auto& scalar : out.scalars)
+            if (facts.dimensions > 1 && scalar.is_size() && is_any(scalar) && scalar.value == scalar.word)
+                return scalar.value;
+        if (const auto size = taken(d, is_any); !size.empty()) return size;
+        for (const auto& axis : out.axes)
+            if (!axis.is_new && std::ranges::find(out.scalars, axis.name, &Scalar::value) == out.scalars.end() &&
+                std::ranges::none_of(out.global, [&](const auto& g) { return g.find(axis.name) != g.npos; }))
+                return axis.name;
+        return new_axis(d);
+    }
+    /// The value of the first open size that fits, which becomes an axis; empty if there is none.
+    template <typename Fits>
+    std::string taken(unsigned d, Fits fits) {
+        for (auto& scalar : out.scalars) {
+            const bool is_given_one = scalar.value == scalar.word && facts.said.is_given(*scalar.of) &&
+                                      std::ranges::find(out.global, scalar.word) == out.global.end();
+            if (scalar.is_size() && (scalar.is_open() || is_given_one) && fits(scalar))
+                return scalar.value = axis_named(scalar.is_part() ? new_axis(d) : scalar.word);
+        }
+        return {};
+    }
+    /// Sets the scalars that limit no dimension.
+    void set_other_scalars() {
+        for (auto& scalar : out.scalars) {
+            if (!scalar.is_open()) continue;
+            if (scalar.is_size()) scalar.value = other_size(scalar);
+            // With one dimension, the stride from one work-item to the next is 1.
+            if (scalar.name.meaning == Meaning::stride && (facts.dimensions > 1 || out.axes.size() > 1))
+                scalar.value = extent(0);
+            if (scalar.name.meaning == Meaning::group && !out.local.empty())
+                scalar.value = std::to_string(out.local.front());
         }
     }
+    std::string other_size(const Scalar& scalar) {
+        constexpr std::size_t most_axes = 3;
+        const bool is_said = !facts.said.global.empty();
+        const auto dimension = scalar.name.dimension;
+        if (facts.dimensions == 1 && !scalar.is_part() && dimension >= 0 && out.axes.size() < most_axes && !is_said)
+            return axis_named(scalar.word);
+        if (dimension >= static_cast<int>(facts.dimensions)) return "4";
+        const auto d = static_cast<std::size_t>(std::max(0, dimension));
+        return is_said ? out.global[d] : extent(d);
+    }
+    /// The axis of a dimension's size.
+    std::string extent(std::size_t d) const {
+        for (const auto& axis : out.axes)
+            if (out.global[d] == axis.name || out.global[d].starts_with("ceil(" + axis.name)) return axis.name;
+        return out.axes.empty() ? "16" : out.axes.front().name;
+    }
+    bool is_name_taken(const std::string& name) const {
+        return std::ranges::find(facts.parameters(), name, &Parameter::name) != facts.parameters().end();
+    }
+    /// Adds the axis of that name, unless the guess or the user has it already. Returns the name.
+    std::string axis_named(const std::string& name) {
+        if (!has_axis(out.axes, name)) out.axes.push_back({name, name});
+        return name;
+    }
+    std::string new_axis(unsigned dimension) {
+        static constexpr const char* names[] = {"width", "height", "depth"};
+        const std::string name = facts.dimensions == 1 ? "n" : names[dimension];
+        return axis_named(is_name_taken(name) ? name + "_items" : name);
+    }
+};
+
+}  // namespace
+
+Arguments named_arguments(const SaidOfKernel& said) {
+    Arguments out;
+    for (const auto& [name, value] : said.axes) out.axes.push_back({name, name, false, value});
+    for (const auto& p : said.signature.parameters) {
+        if (p.kind != Parameter::Kind::value) continue;
+        if (!said.is_given(p)) add_parts(out.scalars, p);
+        // A number that the user gave for a size becomes an axis, so that small launches can use smaller sizes.
+        const auto number = said.is_given(p) ? parse_integer(said.given.at(p.name).text) : std::nullopt;
+        if (!number || !p.type.is_integer() || p.type.lanes > 1 || has_axis(out.axes, p.name)) continue;
+        if (scalar_name(p.name).meaning != Meaning::size) continue;
+        out.axes.push_back({p.name, p.name, false, *number});
+        add_scalar(out.scalars, p, p.type, p.name);
+        out.scalars.back().value = p.name;
+    }
+    name_steps(out.scalars);
+    return out;
+}
+
+Bounds bounds_of(const KernelFacts& facts, const Arguments& arguments, const Group& group) {
+    const std::int64_t first[] = {44, 12, 4}, step[] = {24, 8, 4}, few[] = {6, 10};
+    const auto kind = facts.dimensions - 1;
+    Tried all, two;
+    for (std::size_t i = 0; i < arguments.scalars.size(); ++i) {
+        const auto& scalar = arguments.scalars[i];
+        if (scalar.type.is_floating() || (!scalar.is_size() && scalar.name.meaning != Meaning::unknown)) continue;
+        all.emplace_back(i, first[kind] + step[kind] * static_cast<std::int64_t>(all.size()));
+        if (scalar.is_size() && two.size() < 2) two.emplace_back(i, few[two.size()]);
+    }
+    if (facts.by_text || !facts.said.global.empty() || all.empty()) return {};
+    const Samples trial{.shape = {arguments, group.size}};
+    const auto out = bounds_with(facts, trial, group.axis_size, all, false);
+    const bool needs_product = facts.dimensions == 1 && two.size() == 2 && out[0].scalars.empty();
+    return needs_product ? bounds_with(facts, trial, group.axis_size, two, true) : out;
+}
+
+LaunchShape shape_of(const KernelFacts& facts, const Arguments& arguments, const Group& group, const Bounds& bounds) {
+    return ShapeOf{facts, {arguments, group.size}}.with(bounds);
 }
 
 ScalarName scalar_name(const std::string& name) {
