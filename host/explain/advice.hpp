@@ -18,7 +18,9 @@ std::string advice(const Record& record, const Explanation& explanation, const L
 
 /// One sentence with the two largest differences in what operations a and b execute, from one launch of each of their
 /// kernels. `as_long`: time of b divided by time of a. `waves`: the device executes work-items in waves, as a GPU does.
-std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves);
+/// `said`: the ratio of a difference that was named before; of a CPU's sectors nothing is said that explains less.
+std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
+                       double said = 1);
 
 /// One sentence per declared amount that the counts contradict, with both figures. Bytes: more than the work-items ask
 /// for, or less than half of the distinct bytes they touch. FLOP: a factor above two. The bounds keep the declared

@@ -90,8 +90,8 @@ public:
         double items;  ///< of its launch on the device; 0: not known
     };
     /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
-    /// `as_long`: the time of b over that of a.
-    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves) const;
+    /// The other arguments are those of explain::difference.
+    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves, double said) const;
 
 private:
     struct Found {

@@ -108,8 +108,4 @@ model::Hot account(const Analysis& analysis, const model::Setup& setup);
 /// the samples or more, its stores make the outputs, and its loads bring at least what must be read.
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared);
 
-/// Bytes of the accesses of one kind, "load" or "store", to memory that is not the stack. Nothing where one of them
-/// does not say its width, as a gather.
-std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind);
-
 }  // namespace cllab::inspect

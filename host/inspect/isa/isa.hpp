@@ -185,6 +185,10 @@ struct InstructionSet {
     /// most; 0 for none.
     double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;
     bool (*is_call)(const Instruction& instruction) = nullptr;
+    /// Whether an instruction computes or moves several elements of a register. nullptr: not told.
+    bool (*is_vector)(const Instruction& instruction) = nullptr;
+    /// Whether it is a store as model::HotBlock::part_store counts it. nullptr: not told.
+    bool (*is_part_store)(const Instruction& instruction, const Function& function, const Block& block) = nullptr;
     bool names_callees = false;  ///< calls and jumps to other functions carry their names, "<f>"
     bool hides_jumps = false;    ///< some jumps are in no listing, so its loops may not be all
     /// Accesses of the compiler's own (its stack), which prove no work; and instructions that move nobody knows how
