@@ -72,6 +72,41 @@ const char* name(Limit limit) { return name_in(limit_names, limit); }
 
 std::optional<Status> status_from(std::string_view text) { return named<Status>(status_names, text); }
 
+unsigned HotBlock::of_class(const char* name) const {
+    const auto found = classes.find(name);
+    return found == classes.end() ? 0 : found->second;
+}
+
+std::optional<unsigned> HotBlock::vector_bits() const {
+    const auto counted = elements.find(vector);
+    if (counted == elements.end() || of_class("gather") + of_class("scatter") > counted->second) return std::nullopt;
+    unsigned widest = 0;
+    for (const auto& [name, count] : classes)
+        if (name.starts_with("vector_"))
+            widest = std::max(widest, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
+    const auto scalar = of_class("scalar_float") + of_class("scalar_integer");
+    if (counted->second > 0) return counted->second >= scalar ? std::optional(widest) : std::nullopt;
+    // Scalar floats are moved and compared in vector registers too.
+    return widest == 0 || of_class("scalar_float") > 0 ? std::optional(0u) : std::nullopt;
+}
+
+std::optional<double> HotBlock::per_stored_byte() const {
+    const auto stored = bytes_of(memory, "store");
+    if (!stored || *stored <= 0 || elements.contains(uncounted)) return std::nullopt;
+    return instructions / *stored;
+}
+
+std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind) {
+    double sum = 0;
+    for (const auto& [name, count] : memory) {
+        if (!name.starts_with(kind) || name.size() <= kind.size() || name[kind.size()] != '_') continue;
+        const auto bits = parse_integer(std::string_view(name).substr(kind.size() + 1)).value_or(0);
+        if (bits == 0) return std::nullopt;
+        sum += count * (static_cast<double>(bits) / 8);
+    }
+    return sum;
+}
+
 Hot unknown(Hot hot, std::string reason) {
     hot.evidence = Hot::unknown;
     hot.reason = std::move(reason);

@@ -24,6 +24,9 @@ namespace cllab::model {
 struct HotBlock {
     /// In `memory` on x86: loads whose result is the index of the next such load.
     static constexpr const char* index_chain = "index_chain";
+    /// In `elements` on x86: instructions on several elements of a register; stores that add fewer bytes to an output
+    /// than they are wide (masked, to the stack, to one address in every pass of a loop); moves of unknown length.
+    static constexpr const char *vector = "vector", *part_store = "part_store", *uncounted = "uncounted";
 
     std::string function;
     std::uint64_t begin = 0, end = 0;  ///< end: the first address behind it
@@ -35,7 +38,18 @@ struct HotBlock {
     std::uint64_t executed = 0;        ///< instructions that warps executed in it; 0 where nobody counted
     /// That one pass computes: "float" operations, integer "product"s, integer "division"s.
     std::map<std::string, double> elements{};
+
+    unsigned of_class(const char* name) const;
+    /// Bits of the widest vectors that it computes in; 0: it has scalar instructions only. Nothing for a mixture, and
+    /// where the code was not read for it.
+    std::optional<unsigned> vector_bits() const;
+    /// Instructions for a byte that it stores, at least; exactly without a part_store. Nothing where it stores none.
+    std::optional<double> per_stored_byte() const;
 };
+
+/// Bytes of the accesses of one kind, "load" or "store", to memory that is not the stack. Nothing where one of them
+/// does not say its width, as a gather.
+std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind);
 
 /// A loop with at least one block that was seen running.
 struct HotLoop {

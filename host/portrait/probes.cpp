@@ -205,9 +205,9 @@ std::vector<Probe> probes_for(const Device& device) {
     return {
         {"launch", 3,
          either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}})},
-        {"fma", 10, multiply_adds(device)},
-        {"latency", 10, gpu ? chases_of_gpu() : chases_of_cpu(device), false},
         {"bandwidth", 8, streams_of(device), false},
+        {"latency", 10, gpu ? chases_of_gpu() : chases_of_cpu(device), false},
+        {"fma", 10, multiply_adds(device)},
         {"dispatch", 2, either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}, {"times", "1,4"}}}})},
         {"issue", 2, {{"issue", {{"chains", "4,8"}}}}, false},
         {"banks", 1.5, {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false},

@@ -245,6 +245,48 @@ BOOST_AUTO_TEST_CASE(table_ends_with_fastest_next_and_main_difference) {
     BOOST_TEST(has(sentence(), "1.34 times as long.\n"), sentence());
 }
 
+BOOST_AUTO_TEST_CASE(hot_code_difference_has_the_sign_of_the_times) {
+    const auto running = [](const char* variant, double seconds, unsigned instructions, const char* width, double vectors) {
+        auto r = test::cell("nn", variant, seconds, test::pocl());
+        r.work.bytes = 1e6;
+        r.hot = model::Hot{.evidence = model::Hot::sampled, .samples = 400, .in_kernel = 400};
+        model::HotBlock block{.function = "nn", .share = 0.9, .instructions = instructions, .loops = {64}};
+        block.classes = vectors > 0 ? std::map<std::string, unsigned>{{std::string("vector_") + width, instructions}}
+                                    : std::map<std::string, unsigned>{{"scalar_integer", instructions}};
+        block.memory = {{std::string("store_") + width, 1}};
+        block.elements = {{model::HotBlock::vector, vectors}};
+        r.hot->blocks = {block};
+        r.hot->loops = {{.function = "nn", .header = 64, .instructions = instructions}};
+        return r;
+    };
+    const auto fast = running("fast", 40e-6, 22, "256", 19);
+    auto slow = running("slow", 170e-6, 25, "64", 0);
+    BOOST_TEST(report::difference(fast, slow).text == "nn_fast executes 0.688 instructions per stored byte in vectors of up to "
+                                              "256 bits, nn_slow 3.12 without vectors");
+    // Stores in part: there are more for a byte of an output. That is no smaller number where it is the faster one's.
+    slow.hot->blocks.front().elements[model::HotBlock::part_store] = 1;
+    BOOST_TEST(report::difference(fast, slow).text.find("nn_slow at least 3.12 without") != std::string::npos);
+    auto in_part = fast;
+    in_part.hot->blocks.front().elements[model::HotBlock::part_store] = 1;
+    const std::string forms = "nn_fast computes in vectors of up to 256 bits, nn_slow without vectors";
+    BOOST_TEST(report::difference(in_part, slow).text == forms);
+    // Other code runs in each pass of the loop.
+    slow.hot->loops.front().instructions = 40;
+    BOOST_TEST(report::difference(fast, slow).text == forms);
+    slow.hot->loops.front().instructions = 25;
+    slow.code.local_bytes = 64;  // its stores look like any other
+    BOOST_TEST(report::difference(fast, slow).text == forms);
+    slow.code.local_bytes.reset();
+    slow.work.bytes = 4e6;  // another amount of work comes first only where it explains more
+    BOOST_TEST(report::difference(fast, slow).text == "nn_fast moves 1.00 MB, nn_slow 4.00 MB");
+    // Of the faster one that has no vectors nothing is said, and of what was not read.
+    BOOST_TEST(report::difference(running("a", 40e-6, 9, "64", 0), running("b", 80e-6, 22, "256", 19)).text == "");
+    auto older = fast;
+    older.hot->blocks.front().elements.clear();
+    older.work.bytes = 0;
+    BOOST_TEST(report::difference(older, running("slow", 170e-6, 25, "64", 0)).text == "");
+}
+
 BOOST_AUTO_TEST_CASE(table_of_many_points_ends_with_wins_per_variant) {
     std::vector<Record> records;
     for (const char* n : {"1", "2", "4", "8"})

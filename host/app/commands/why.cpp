@@ -159,10 +159,10 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
     const auto read = report::difference(faster, slower);
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
-                   " times as long as " + faster.id + (read.empty() ? ". " : "; " + read + ". ") +
+                   " times as long as " + faster.id + (read.text.empty() ? ". " : "; " + read.text + ". ") +
                    counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
-                                     {*b.cell, b.record.work.groups * b.record.work.group}, as_long,
-                                     explain::is_gpu(a.record)));
+                                     {*b.cell, b.record.work.groups * b.record.work.group},
+                                     as_long, explain::is_gpu(a.record), read.ratio));
     return ok;
 }
 

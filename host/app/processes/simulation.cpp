@@ -410,7 +410,8 @@ void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::str
         record.counts = std::make_shared<const model::Counts>(found->second.launches.front());
 }
 
-std::string CellCounts::difference(const Launched& a, const Launched& b, double as_long, bool waves) const {
+std::string CellCounts::difference(const Launched& a, const Launched& b, double as_long, bool waves,
+                                   double said) const {
     const auto unknown = [](const std::string& why) {
         return "What they execute differently was not counted: " + why + ".";
     };
@@ -421,7 +422,8 @@ std::string CellCounts::difference(const Launched& a, const Launched& b, double 
         if (found.launches.empty() || (found.launches.size() == 1 && !why_not.empty()))
             return unknown(cell.id + ": " + why_not);
     }
-    return explain::difference(found_.at(key_of(a.cell)).launches, found_.at(key_of(b.cell)).launches, as_long, waves);
+    return explain::difference(found_.at(key_of(a.cell)).launches, found_.at(key_of(b.cell)).launches, as_long, waves,
+                               said);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

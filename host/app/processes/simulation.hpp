@@ -90,8 +90,8 @@ public:
         double items;  ///< work-items of the launch on the device; 0: unknown
     };
     /// A sentence: how the work of two cells differs, or why it was not counted. Empty if counting was not requested.
-    /// `as_long`: time of b divided by time of a.
-    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves) const;
+    /// The other arguments are those of explain::difference.
+    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves, double said) const;
 
 private:
     struct Found {

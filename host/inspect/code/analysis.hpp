@@ -109,8 +109,4 @@ model::Hot account(const Analysis& analysis, const model::Setup& setup);
 /// tenths of the samples, its stores make the outputs, and its loads bring at least what must be read.
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared);
 
-/// Bytes of the accesses of one kind, "load" or "store", to memory other than the stack. nullopt if an access has no
-/// width, such as a gather.
-std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind);
-
 }  // namespace cllab::inspect

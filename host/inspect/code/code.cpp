@@ -266,6 +266,10 @@ model::HotBlock counted_block(const InstructionSet& isa, const Function& functio
     model::HotBlock out;
     for (auto i = block.first; i < block.end; ++i) {
         counts.add(isa, code[i]);
+        if (isa.is_vector) out.elements[model::HotBlock::vector] += isa.is_vector(code[i]);
+        if (isa.is_part_store && isa.is_part_store(code[i], function, block))
+            ++out.elements[model::HotBlock::part_store];
+        if (isa.is_uncountable && isa.is_uncountable(code[i])) ++out.elements[model::HotBlock::uncounted];
         if (!isa.arithmetic || (isa.is_call && isa.is_call(code[i]))) continue;
         if (code[i].mnemonic == "div" || code[i].mnemonic == "idiv") ++out.elements["division"];
         using What = model::Declared::What;

@@ -386,17 +386,6 @@ bool encloses(const FlowGraph& graph, std::size_t outer, std::size_t inner) {
 
 }  // namespace
 
-std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind) {
-    double sum = 0;
-    for (const auto& [name, count] : memory) {
-        if (!name.starts_with(kind) || name.size() <= kind.size() || name[kind.size()] != '_') continue;
-        const auto bits = whole_number(std::string_view(name).substr(kind.size() + 1)).value_or(0);
-        if (bits == 0) return std::nullopt;
-        sum += count * (bits / 8.0);
-    }
-    return sum;
-}
-
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     model::Hot out;
     const auto* stats = analysis.best();
@@ -490,9 +479,11 @@ model::Hot account(const Analysis& analysis, const model::Setup& setup) {
 
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared) {
     constexpr double alone = 0.9;
-    const auto stored = bytes_of(block.memory, "store"), loaded = bytes_of(block.memory, "load");
-    if (block.share < alone || !stored || !loaded || *stored <= 0 || declared.stored <= 0) return std::nullopt;
-    const double times = declared.stored / *stored;
+    const auto per_byte = block.per_stored_byte(), loaded = model::bytes_of(block.memory, "load");
+    if (block.share < alone || !per_byte || block.elements.contains(model::HotBlock::part_store) || !loaded ||
+        declared.stored <= 0)
+        return std::nullopt;
+    const double times = declared.stored * *per_byte / block.instructions;
     if (times * *loaded < (1 - tolerance) * (declared.moved - declared.stored)) return std::nullopt;
     return times;
 }

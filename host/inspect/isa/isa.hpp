@@ -186,6 +186,10 @@ struct InstructionSet {
     /// multiplications or functions. 0: none.
     double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;
     bool (*is_call)(const Instruction& instruction) = nullptr;
+    /// Whether an instruction computes or moves several elements of a register. nullptr: unknown.
+    bool (*is_vector)(const Instruction& instruction) = nullptr;
+    /// Whether it is a store that model::HotBlock::part_store counts. nullptr: unknown.
+    bool (*is_part_store)(const Instruction& instruction, const Function& function, const Block& block) = nullptr;
     bool names_callees = false;  ///< calls and jumps to other functions name them: "<f>"
     bool hides_jumps = false;    ///< some jumps are missing from listings, so loops may be missing too
     /// is_housekeeping: an access to the compiler's own stack, which proves no work. is_uncountable: an access to an

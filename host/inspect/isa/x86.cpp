@@ -269,6 +269,57 @@ Class classify(const Instruction& i) {
     return out;
 }
 
+/// Moves and logic of 128 bits are in scalar code too: copies of registers, signs of floats. Wider ones are not, nor
+/// are accesses to memory that is neither the stack nor a constant's.
+bool is_vector(const Instruction& i) {
+    const std::string operands = lower(i.operands);
+    if (!classify(i).name.starts_with("vector_") && i.mnemonic.find("gather") == string_view::npos) return false;
+    string_view m = i.mnemonic;
+    if (m.starts_with("v")) m.remove_prefix(1);
+    if (is_named(m, "mov* lddqu"))
+        return !i.stack && operands.find("rip") == std::string::npos && memory_bits(operands) >= 128;
+    const bool anywhere = is_named(m,
+                                   "xor* pxor* and* pand* or* por* ptern* cvt* insert* extract* pinsr* pextr* unpck* "
+                                   "punpck* pshuf* shuf* perm* blend* pblend* broadcast* pbroadcast*");
+    return !anywhere || operands.find("ymm") != std::string::npos || operands.find("zmm") != std::string::npos;
+}
+
+/// "rax" and "rcx" of "qword ptr [rax + 8*rcx - 0x10]".
+std::vector<std::string> address_registers(string_view operands) {
+    std::vector<std::string> out;
+    const auto open = operands.find('[');
+    if (open == string_view::npos) return out;
+    const auto address = operands.substr(open, operands.find(']') - open);
+    for (std::size_t at = 0; (at = address.find_first_of("re", at)) != string_view::npos;) {
+        const auto end = std::min(address.find_first_of(" +*-", at), address.size());
+        out.push_back(whole_register(address.substr(at, end - at)));
+        at = end;
+    }
+    return out;
+}
+
+bool is_part_store(const Instruction& i, const Function& function, const Block& block) {
+    const auto accesses = classify(i).memory;
+    const auto is_store = [](const auto& access) { return access.starts_with("store_"); };
+    if (i.stack || std::ranges::none_of(accesses, is_store)) return false;
+    const auto operands = lower(i.operands);
+    if (operands.find("{k") != std::string::npos || has_any(i.mnemonic, {"mask", "compress"})) return true;
+    const auto registers = address_registers(operands);
+    // What an instruction changes stands first, and alone in increments.
+    const auto changes_address = [&](const Instruction& other) {
+        return other.flow == Flow::next && !is_named(other.mnemonic, "cmp* test* push*") &&
+               std::ranges::count(registers, whole_register(lower(other.operands.substr(0, other.operands.find(',')))));
+    };
+    const auto& code = function.instructions;
+    const auto is_of_stack = [&](const Instruction& other) {
+        return (other.stack ? other.mnemonic == "lea" : lower(other.operands).ends_with("rsp")) &&
+               changes_address(other);
+    };
+    return std::ranges::any_of(code, is_of_stack) ||
+           (!block.loops.empty() &&
+            std::ranges::none_of(std::span(code).subspan(block.first, block.end - block.first), changes_address));
+}
+
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
 /// Elements of `bits` in the widest register an x86 instruction names.
@@ -327,6 +378,8 @@ const InstructionSet isa::x86{
     .counts_barriers = false,  // barriers are the ends of loops
     .arithmetic = x86::arithmetic,
     .is_call = x86::is_call,
+    .is_vector = x86::is_vector,
+    .is_part_store = x86::is_part_store,
     .names_callees = true,
     .is_housekeeping = x86::is_housekeeping,
     .is_uncountable = x86::is_uncountable,

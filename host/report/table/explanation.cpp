@@ -166,6 +166,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
             whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what + ", counted by ncu",
             style);
     for (const auto& why : e.contradictions) out += labelled("contradiction", why, style);
+    const auto code = e.limiter() ? "" : hot_code_text(record);
+    if (!code.empty()) out += labelled("hot code", code, style);
     if (!e.advice.empty()) out += labelled("what helps", e.advice, style);
     if (e.first_seconds > 0)
         out += labelled("measured twice",
@@ -200,6 +202,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["unexplained"] = 1 - explained(e, *record.time);
     }
     if (e.wait) j["waits"] = {{"for", e.wait->what}, {"share", e.wait->share}};
+    if (const auto code = hot_code_text(record); !code.empty()) j["hot_code"] = code;
     if (!e.advice.empty()) j["advice"] = e.advice;
     if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
     if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;

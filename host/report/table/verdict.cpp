@@ -41,14 +41,82 @@ std::string times_as_long(double ratio) { return format_significant(ratio, 3) + 
 
 /// An amount that a record's kernel executes or uses. `of`: nullopt if the record does not have it.
 struct Amount {
-    const char *verb, *what;
+    const char* verb;
+    std::string_view what;
     std::optional<double> (*of)(const Record&);
 };
 
 std::optional<double> declared(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
+/// The block with most of the samples of a CPU's kernel; null where none has four of five.
+const model::HotBlock* hot_block(const Record& r) {
+    constexpr double most = 0.8;
+    const auto* block = r.hot && r.hot->evidence == model::Hot::sampled ? r.hot->hottest() : nullptr;
+    return block && block->share >= most ? block : nullptr;
+}
+
+/// Of the hot block, if no other one of its loop runs in each pass.
+std::optional<double> instructions_per_stored_byte(const Record& r) {
+    const auto* block = hot_block(r);
+    // A store to local memory looks like any other.
+    if (!block || r.code.local_bytes.value_or(0) > 0) return std::nullopt;
+    const bool alone = std::ranges::all_of(r.hot->loops, [&](const model::HotLoop& loop) {
+        return block->loops.empty() || loop.function != block->function || loop.header != block->loops.back() ||
+               loop.instructions == block->instructions;
+    });
+    return alone ? block->per_stored_byte() : std::nullopt;
+}
+
+/// Whether the block that they are of stores in part, so that there are more for each byte of an output.
+bool is_least(const Record& r) { return hot_block(r)->elements.contains(model::HotBlock::part_store); }
+
+/// Of a loop or path, by its blocks: " in vectors of up to 256 bits with 8 gathers", " without vectors".
+std::string form_of(const std::vector<const model::HotBlock*>& blocks) {
+    unsigned widest = 0, scalar = 0;
+    std::vector<std::string> with;
+    for (const auto* block : blocks) {
+        const auto bits = block->vector_bits();
+        widest = std::max(widest, bits.value_or(0));
+        scalar += bits == 0u;
+    }
+    for (const auto* name : {"gather", "scatter", "call"}) {
+        unsigned n = 0;
+        for (const auto* block : blocks) n += block->of_class(name);
+        if (n > 0) with.push_back(fmt::format("{} {}{}", n, name, n > 1 ? "s" : ""));
+    }
+    if (widest == 0 && scalar < blocks.size()) return "";
+    return (widest > 0 ? fmt::format(" in vectors of up to {} bits", widest) : " without vectors") +
+           (with.empty() ? "" : " with " + join(with, " and "));
+}
+
+/// Of four of five samples of a CPU's kernel: the hot blocks that are scalar code, or those that are not.
+std::string form_of(const Record& r) {
+    constexpr double most = 0.8;
+    std::vector<const model::HotBlock*> scalar, vector;
+    double scalar_share = 0, vector_share = 0;
+    if (r.hot && r.hot->evidence == model::Hot::sampled)
+        for (const auto& block : r.hot->blocks)
+            if (const auto bits = block.vector_bits()) {
+                (*bits > 0 ? vector : scalar).push_back(&block);
+                (*bits > 0 ? vector_share : scalar_share) += block.share;
+            }
+    return scalar_share >= most ? form_of(scalar) : vector_share >= most ? form_of(vector) : "";
+}
+
+/// "a computes in vectors of up to 512 bits, b without vectors", or b with calls: where nothing is said of how many
+/// instructions that are.
+Difference form_difference(const Record& faster, const Record& slower) {
+    const auto few = form_of(faster), many = form_of(slower);
+    if (few.empty() || many.empty()) return {};
+    const auto bits = [](const Record& r) { return r.hot->hottest()->vector_bits().value_or(0); };
+    const bool more = many.find(" with ") != many.npos && few.find(" with ") == few.npos;
+    if (!more && bits(faster) < std::max(1u, 2 * bits(slower))) return {};
+    return {faster.id + " computes" + few + ", " + slower.id + many, 1};
+}
+
 const Amount amounts[]{
     {"executes", "instructions", [](const Record& r) { return metric_value(r, "hot_code"); }},
+    {"executes", "instructions per stored byte", instructions_per_stored_byte},
     {"moves", "B", [](const Record& r) { return r.work.assumed ? std::nullopt : declared(r.work.bytes); }},
     {"starts", "groups", [](const Record& r) { return declared(r.work.groups); }},
     {"passes", "barriers per work-item", [](const Record& r) { return std::optional(r.work.barriers); }},
@@ -60,9 +128,9 @@ const Amount amounts[]{
 /// "instructions per pixel" for the unit "instr/pixel".
 std::string unit_of(const Amount& amount, const Record& r) {
     for (const auto& [name, metric] : r.metrics)
-        if (name == "hot_code" && amount.what == std::string_view("instructions"))
+        if (name == "hot_code" && amount.what == "instructions")
             return "instructions per " + metric.unit.substr(metric.unit.find('/') + 1);
-    return amount.what;
+    return std::string(amount.what);
 }
 
 std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
@@ -133,7 +201,7 @@ std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
         const auto differs = difference(*best->record, *ranked[1]->record);
         return id(best) + " is fastest" + (per.empty() ? ": " + time_text(*best->record) : per) + "; next is " +
                id(ranked[1]) + ", " + times_as_long(ranked[1]->rank.ratio) + (ranked.size() > 2 ? range : "") +
-               (differs.empty() ? "" : "; " + differs) + ".";
+               (differs.text.empty() ? "" : "; " + differs.text) + ".";
     }
     auto close = ranked;
     std::erase_if(close, [](const RankedCell* cell) { return !cell->rank.indistinct; });
@@ -248,25 +316,62 @@ std::string axes_of(const Record& r, const model::PointValues& also) {
     return out;
 }
 
-std::string difference(const Record& faster, const Record& slower) {
+Difference difference(const Record& faster, const Record& slower) {
     constexpr double least = 1.1;
+    const double as_long = faster.time && slower.time ? slower.time->median / faster.time->median : HUGE_VAL;
+    const bool same_bytes =
+        slower.work.bytes > 0 && std::abs(slower.work.bytes - faster.work.bytes) < 0.01 * slower.work.bytes;
     const Amount* largest = nullptr;
-    double most = 0;
+    Difference out;
+    // The first in the list that explains half of the ratio, else the largest.
+    const auto explains_half = [&] { return std::isfinite(as_long) && out.ratio * out.ratio >= as_long; };
     for (const auto& amount : amounts) {
+        if (explains_half()) break;
         const auto few = amount.of(faster), many = amount.of(slower);
-        if (!few || !many || *many < least * *few || *many <= 0 || unit_of(amount, faster) != unit_of(amount, slower))
+        if (!few || !many || *many < least * *few || *many <= 0 || unit_of(amount, faster) != unit_of(amount, slower) ||
+            (amount.of == instructions_per_stored_byte && (!same_bytes || is_least(faster))))
             continue;
-        const double ratio = *few > 0 ? *many / *few : HUGE_VAL;
-        if (ratio > most) most = ratio, largest = &amount;
+        // More than the times differ by explains no more.
+        const double ratio = std::min(*few > 0 ? *many / *few : HUGE_VAL, std::max(as_long, least));
+        if (ratio > out.ratio) out.ratio = ratio, largest = &amount;
     }
-    if (!largest) return "";
+    const bool of_code = largest && largest->what.starts_with("instructions");
+    const auto form = form_of(faster), other_form = form_of(slower);
+    if (!largest || largest->what == "groups")
+        if (auto form = form_difference(faster, slower); !form.text.empty()) return form;
+    if (!largest) return {};
     const auto value = [&](const Record& r) {
         const double amount = *largest->of(r);
-        if (largest->what == std::string_view("B")) return format_rate(amount, "B");
+        if (largest->what == "B") return format_rate(amount, "B");
         return amount == std::round(amount) ? format_exact(amount) : format_significant(amount, 3);
     };
-    const auto unit = largest->what == std::string_view("B") ? "" : " " + unit_of(*largest, faster);
-    return fmt::format("{} {} {}{}, {} {}", faster.id, largest->verb, value(faster), unit, slower.id, value(slower));
+    const bool forms = of_code && !form.empty() && !other_form.empty(),
+               least_known = largest->of == instructions_per_stored_byte && is_least(slower);
+    out.text = fmt::format("{} {} {}{}{}, {} {}{}{}", faster.id, largest->verb, value(faster),
+                           largest->what == "B" ? "" : " " + unit_of(*largest, faster), forms ? form : "", slower.id,
+                           least_known ? "at least " : "", value(slower), forms ? other_form : "");
+    return out;
+}
+
+std::string hot_code_text(const Record& r) {
+    const bool sampled = r.hot && r.hot->evidence == model::Hot::sampled && 2 * r.hot->in_kernel >= r.hot->samples;
+    const auto regions = sampled ? model::hot_regions(*r.hot) : std::vector<model::HotRegion>();
+    if (regions.empty()) return "";
+    const auto& hottest = regions.front();
+    const auto& function = hottest.blocks.front()->function;
+    const auto form = form_of(hottest.blocks);
+    unsigned branches = 0;
+    for (const auto* block : hottest.blocks) branches += block->of_class("branch");
+    auto out = fmt::format("{}{}: {} instructions{}", place(hottest),
+                           function.find(r.variant) == function.npos ? " in function " + function : "",
+                           hottest.instructions, form);
+    if (hottest.is_loop() && branches > 1) out += fmt::format("; {} branches", branches);
+    if (const auto each = instructions_per_stored_byte(r))
+        out += std::string(is_least(r) ? "; at least " : "; ") + format_significant(*each, 3) +
+               " instructions per stored byte";
+    if (hottest.share < 0.8 && form.starts_with(" without") && form_of(r).starts_with(" without"))
+        out += "; four of five samples are in code without vectors";
+    return out;
 }
 
 std::vector<std::string> ranking_sentences(const Cells& timed, const model::PointValues& where) {

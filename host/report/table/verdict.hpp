@@ -19,9 +19,17 @@ std::vector<std::string> ranking_sentences(const std::vector<const RankedCell*>&
 /// variant is fastest, and one undecided point. One variant per point: the points of its least and its longest time.
 std::vector<std::string> table_sentences(const Comparison& comparison);
 
-/// The largest counted or declared amount that is larger for the slower kernel: "a executes 26 instructions per pixel,
-/// b 60". Empty if none differs by a tenth.
-std::string difference(const model::Record& faster, const model::Record& slower);
+/// The largest counted, declared or sampled amount that is larger for the slower kernel.
+struct Difference {
+    std::string text{};  ///< "a executes 26 instructions per pixel, b 60"; empty if none differs by a tenth
+    double ratio = 1;    ///< ratio of the two amounts, at most that of the times
+};
+Difference difference(const model::Record& faster, const model::Record& slower);
+
+/// The loop or path with most samples of a CPU's kernel: "loop at 0x1cb0, 96.1 % of the kernel's samples: 25
+/// instructions in vectors of up to 128 bits; 3.12 instructions per stored byte". Empty if unknown, or if most samples
+/// are outside the kernel.
+std::string hot_code_text(const model::Record& record);
 
 /// A kernel as the command line takes it, with the file's name if it is from a user's file.
 std::string pattern_of(const model::Record& record);
