@@ -3,7 +3,7 @@ import json
 import re
 
 import lab
-from lab import LabTest, against_noise
+from lab import LabTest, against_noise, words
 
 
 class Hot(LabTest):
@@ -86,6 +86,8 @@ class Hot(LabTest):
         self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the kernel's samples +(loop at|straight-line code from)")
         shape, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL)
         self.assertIn("one iteration of", shape)
+        self.assertIn("Another loop may take the time", words(shape))
+        self.assertNotIn("Another loop", words(out))
 
     def test_isa_shows_live_registers_per_instruction_and_their_maximum(self):
         target = ("--target", "gfx900")

@@ -200,7 +200,13 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     const CodePart theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts, whole);
     out += "\n" + row(hot ? "hot" : whole ? "counts of" : "one iteration of", ours.place, theirs.place, width);
     out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
-    out += "\n" + wrapped_to_page(left.counts.isa->rule) + "\n\n";
+    out += "\n" + wrapped_to_page(left.counts.isa->rule) + "\n";
+    // The code alone does not tell which loop takes the time.
+    if (!hot && left.counts.loops.size() + right.counts.loops.size() > 2)
+        out += wrapped_to_page("Another loop may take the time; `cllab isa --vs PATTERN --hot` compares the code that "
+                               "runs.") +
+               "\n";
+    out += "\n";
     // The mark and three blanks take four columns.
     const std::size_t half = columns > 0 ? (columns - 4) / 2 : 0;
     return out + diff_text(ours, theirs, half > 0 ? half : width, half, colour) + "\n";

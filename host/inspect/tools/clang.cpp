@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <regex>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -132,9 +133,9 @@ std::vector<ChosenCompiler> chosen_compilers(const std::string& list) {
 
 std::string version_of(const fs::path& program, const std::vector<std::string>& words) {
     static std::mutex access;
-    static std::map<fs::path, std::string> known;
+    static std::map<std::pair<fs::path, std::vector<std::string>>, std::string> known;
     const std::lock_guard lock(access);
-    const auto [at, is_new] = known.try_emplace(program);
+    const auto [at, is_new] = known.try_emplace({program, words});
     if (!is_new) return at->second;
     auto arguments = words;
     arguments.emplace_back("--version");
