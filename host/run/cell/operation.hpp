@@ -1,195 +1,91 @@
-// One operation of a cell, ready to be enqueued: kernels with bound arguments, buffers between guards, images.
+// One operation of a cell: its memory, the arguments of its kernels, and its commands.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "device/program.hpp"
-#include "device/session.hpp"
-#include "model/experiment.hpp"
+#include "run/cell/command_list.hpp"
 
 namespace cllab::run {
 
-/// data_bytes: size of the setup's buffers and images. device_bytes: what they take on the device, with guards and with
-/// the copies for Reset steps.
-double data_bytes(const model::Setup& setup);
-double device_bytes(const model::Setup& setup);
-
 class Operation {
 public:
-    using Contents = std::map<std::string, model::Bytes, std::less<>>;  ///< by argument
+    using Contents = DeviceMemory::Contents;
+    using Views = DeviceMemory::Views;
+    using Marked = CommandList::Marked;
 
-    /// Makes kernels, buffers and images. Throws model-level Unsupported if the kernel or device does not support the
-    /// local size, local memory or image; cl::Error if the driver fails. `beside`: a loaded operation with the same
-    /// data, whose buffers are reused if they are alike. `fence`: the end of each buffer that meets a protected page.
+    /// Makes kernels, buffers and images. Throws Unsupported when the kernel or device cannot do the local size, local
+    /// memory or image; cl::Error when the driver refuses.
+    /// `beside`: another operation, loaded with the same data. This one uses its buffers where both need the same.
+    /// `fence`: this end of each buffer lies at pages that may not be touched.
     Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
               const Operation* beside = nullptr, device::Fence fence = device::Fence::none);
-    ~Operation();
-    bool shares_memory() const { return shares_memory_; }  ///< there is a buffer, and all are `beside`'s
-    void lends_memory() { lends_memory_ = true; }          ///< load() then fills all memory; others may write to it
+    bool shares_memory() const { return memory_.is_shared(); }  ///< every buffer is one of `beside`
+    void lends_memory() { memory_.lend(); }                     ///< others write its memory, so load() fills all of it
 
-    /// Uploads the inputs and poisons the outputs of `setup`, whose shape equals the constructor's, and arms the
-    /// guards.
+    /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
-    /// Which commands of an operation get an event. Events can delay launches: on an H100 (580.159), each of 200
-    /// launches of 60.3 us took 66.1 us with an event per launch. With events only for the first and the last launch it
-    /// took 60.3 us.
-    struct Marked {
-        bool first = false, last = false;  ///< per queue
-        bool every = false;
-    };
     void enqueue() { enqueue(nullptr, {}); }
-    /// Enqueues one operation; adds the events requested by `marked` to `events`.
+    /// Enqueues one operation. `events` gets those that `marked` asks for.
     void enqueue(std::vector<cl::Event>* events, Marked marked);
-    /// Sets the value of Slope::argument for the next operations.
+    /// The value of Slope::argument for the next operations.
     void set_trips(std::int32_t trips);
-    /// Reads every output back and checks the guards. The spans stay valid until the next call. Returns the damage, or
-    /// nullopt.
+    /// Reads every output back and checks the guards. The spans stay valid until the next call.
     std::optional<std::string> read_back(model::Buffers& buffers);
-    /// Invalidates the spans of read_back() and returns their host memory to the session.
-    void forget_read_back();
-    /// The first write outside a buffer in words, or nullopt.
-    std::optional<std::string> guard_damage();
-    /// For fenced buffers: true if the device works in the host memory that it was given. Call after read_back().
-    bool lies_in_place() const;
-    /// Fills the outputs as load() does: poison, or the data of an InOut.
+    /// Ends the use of the spans of read_back(); the session reuses the host's memory for them.
+    void forget_read_back() { memory_.forget_read_back(); }
+    /// What was written outside of a buffer, or nothing.
+    std::optional<std::string> guard_damage() { return memory_.guard_damage(); }
+    /// Of fenced buffers: whether the device works in the memory that it was given. Call it after read_back().
+    bool lies_in_place() const { return memory_.lies_in_place(); }
+    /// Fills the outputs as load() does: poison, and an InOut's own data.
     void poison();
-    /// Resets all memory that an operation may have written to what load() put there. The next operation is then the
-    /// first one on its data.
+    /// Puts back all that an operation may have written, as load() left it; the next one is the first on its data.
     void restore();
-    /// The contents that poison() gives the outputs, for overwrite(). Operations timed after overwriting with these or
-    /// with other contents find the caches in the same state.
-    Contents poison_contents() const;
-    /// Contents of all memory that an operation may write, except output-only images.
+    /// What poison() puts into the outputs, for overwrite(): launches timed after poison and after other contents then
+    /// find the caches in the same state.
+    Contents poison_contents() const { return memory_.poison_contents(); }
+    /// The contents of all memory that an operation may write, except images that are only outputs.
     Contents contents();
-    using Views = std::map<std::string, std::span<const std::byte>, std::less<>>;
-    /// Undoes all Swaps, then writes `contents` to the memory of these arguments.
+    /// Puts `contents` into the memory of these arguments, and undoes all Swaps.
     void overwrite(const Views& contents);
-    std::uint64_t operations() const { return operations_; }  ///< since load() or restore()
     bool rewritten() const { return rewritten_; }  ///< an operation has run since load(), restore() or overwrite()
-    /// True if a kernel reads data that the previous operation left in an argument, and no step of its own writes that
-    /// data first.
-    bool works_in_place() const;
-    bool goes_in(std::string_view argument) const;  ///< the previous operation's data in it is read
-    /// Operations since the memory was last filled, by all Operations that share it.
-    std::uint64_t operations_on_data() const { return *on_data_; }
+    bool works_in_place() const { return arguments_.works_in_place(); }
+    bool goes_in(std::string_view argument) const { return arguments_.goes_in(argument); }
+    /// Operations since the memory was last filled, of every Operation that uses it.
+    std::uint64_t operations_on_data() const { return memory_.operations_on_data(); }
 
-    /// A command of an operation, with the name that --steps shows ("up", "sweep").
-    struct Command {
-        std::string part;
-        unsigned queue = 0;
-        bool first = false, last = true;  ///< within its queue
-    };
-    const std::vector<Command>& commands() const { return commands_; }
-
-    /// Share of the largest buffer that is in huge pages; nullopt if the setup requests no kind of pages.
-    std::optional<double> huge_share() const;
-    unsigned queues() const { return queues_; }
-    bool is_native() const { return native_; }  ///< this process does the work, without events
-    std::size_t launches_in_operation() const { return launches_; }
-    bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
-    const cl::Kernel& kernel() const { return kernels_.front(); }
-    model::Extent local() const { return local_; }  ///< first launch of the cell's own kernel
-    model::Extent global() const { return global_; }
-    /// Seconds by the host clock of uploading all inputs and of downloading all outputs, each once.
-    double time_upload(const model::Setup& setup);
-    double time_download();
+    const std::vector<CommandList::Command>& commands() const { return commands_.commands(); }
+    /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
+    std::optional<double> huge_share() const { return memory_.huge_share(); }
+    unsigned queues() const { return commands_.queues(); }
+    bool is_native() const { return commands_.is_native(); }
+    std::size_t launches_in_operation() const { return commands_.launches(); }
+    bool single_launch() const { return commands_.is_single_launch(); }
+    const cl::Kernel& kernel() const { return commands_.kernel(); }
+    model::Extent local() const { return commands_.local(); }
+    model::Extent global() const { return commands_.global(); }
+    /// Seconds of one upload of all inputs and one download of all outputs, by the host clock.
+    double time_upload(const model::Setup& setup) { return memory_.time_upload(setup.args); }
+    double time_download() { return memory_.time_download(); }
 
 private:
-    struct Memory {
-        std::string name;
-        std::size_t size_bytes = 0, guard = 0;  ///< guard: bytes on each side
-        bool is_image = false, read_back = false, poisoned = false;
-        /// An operation may read what the previous one left here, such as the position in a pointer chase. It is useful
-        /// only with the same data in all other buffers.
-        bool keeps = false;
-        bool svm = false;
-        model::ByStep by_step = model::ByStep::none;
-        model::SharedBytes data{};  ///< only inputs have it before load()
-        device::GuardedBuffer buffer{};
-        cl::Image2D image{};  ///< of any dimensions
-        cl::Buffer pixels{};  ///< of an image made of a buffer; not part of another buffer, which PoCL 3.1 rejects
-        std::size_t width = 0, height = 0, depth = 1;
-        model::Bytes host{};  ///< staging memory for reading back
-        cl::Buffer pinned{};  ///< Transfer::pinned: host memory of the transfer steps, mapped at pinned_at
-        std::byte* pinned_at = nullptr;
-        bool sent_back = false;                     ///< an Upload step sends what a Download step brought
-        cl::Event arrival{};                        ///< event of that Download
-        cl::Buffer original{};                      ///< holds the data that a Reset step restores
-        std::map<std::string, cl::Buffer> parts{};  ///< sub-buffers, by name
-        model::SharedBytes loaded{};                ///< what the device's memory was last filled with
-    };
-    struct BoundStep {
-        model::Step step;
-        std::size_t kernel = 0;  ///< Launch only
-        std::vector<std::string> arg_names{};
-    };
-
-    void make_memory(const model::Setup& setup, const Operation* beside);
-    device::GuardedBuffer new_buffer(const Memory& m, model::Pages pages);
-    /// Adds the buffer `m`. Returns true if it reuses `beside`'s. An input is reused only if its data is equal; load()
-    /// fills every other buffer anyway.
-    bool make_buffer(Memory m, const Operation* beside, bool all_alike, model::Pages pages);
-    void make_image_memory(const model::Image& image);
-    /// True if the arguments have the same sizes and the inputs the same data.
-    bool is_alike(const model::Setup& setup) const;
-    void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
-    void name_commands();
-    void bind(const BoundStep& step);
-    void fill(Memory& m, std::span<const std::byte> from);
-    void fill(Memory& m, const model::SharedBytes& data);
-    void fill_with_poison(Memory& m);
-    void refill(Memory& m);  ///< as load() does
-    void put_back();         ///< restores the arguments named in Setup::reset
-    void get(Memory& m, std::span<std::byte> to);
-    void forget_swaps();
-    void pin(Memory& m);
-    /// Prepares host memory before operations: the data for Upload steps, or poison where a Download step will write.
-    void prepare_host(Memory& m);
-    std::span<std::byte> host_side(Memory& m);
-    void make_host(Memory& m);  ///< makes room for all bytes, without defined contents
-    void start(const model::Launch& launch, const cl::Kernel& kernel, cl::Event* event);
-    void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
-    void down(const model::Download& step, const std::function<cl::Event*()>& slot);
-    void check_launch(const cl::Kernel& kernel, const model::Launch& launch,
-                      const std::vector<std::string>& arguments) const;
-    Memory& memory(const std::string& name);
-    const cl::Buffer& sub_buffer(Memory& m, const model::Part& part);
-    model::Bytes first_contents(const Memory& m) const;  ///< as the first operation finds it
-    /// If kernels get only parts of `m`: the first byte written outside all parts, in words. Else nullopt.
-    std::optional<std::string> written_beside_parts(const Memory& m) const;
-    void hold();  ///< maps all buffers for a native loop, until release()
-    void release();
-    void name_held();
+    void start_over();  ///< before the memory is filled: undoes Swaps, resets rewritten()
+    void put_back();    ///< the data of what Setup::reset names
+    /// What was written of a buffer, as read back, outside of the parts that kernels have of it; or nothing.
+    std::optional<std::string> written_beside_parts(const ArgumentMemory& memory,
+                                                    std::span<const std::byte> left) const;
 
     device::Session& session_;
-    std::vector<model::Argument> args_;
+    CommandList commands_;  ///< first: a launch that cannot be done takes no memory
+    DeviceMemory memory_;
+    Arguments arguments_;
     std::vector<std::string> reset_;
-    std::vector<model::Part> parts_;
-    std::map<std::string, Memory> memories_;  ///< by argument
-    std::map<std::string, cl::Sampler> samplers_;
-    std::map<std::string, std::string> alias_;  ///< argument -> the memory it holds now (Swap)
-    std::vector<cl::Kernel> kernels_;
-    std::vector<BoundStep> steps_;
-    std::vector<Command> commands_;
-    std::map<std::string, void*> held_;  ///< mapped memory, by argument
-    model::HostMemory host_memory_;
-    std::size_t launches_ = 0;
-    unsigned queues_ = 1;
-    model::Transfer transfer_ = model::Transfer::copied;
-    bool swaps_ = false, native_ = false, blocking_ = false, rewritten_ = false, shares_memory_ = false,
-         lends_memory_ = false;
-    std::optional<model::Slope> slope_;
-    device::Fence fence_;
-    std::int32_t trips_ = 0;
-    model::Extent local_, global_;
-    std::uint64_t seed_ = 0, operations_ = 0;
-    std::shared_ptr<std::uint64_t> on_data_;
+    std::uint64_t seed_ = 0, operations_ = 0;  ///< operations_: since load() or restore()
+    bool rewritten_ = false;
 };
 
 }  // namespace cllab::run
