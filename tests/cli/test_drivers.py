@@ -116,7 +116,7 @@ class Drivers(LabTest):
         absent = re.sub(r"\s+", " ", absent)
         # Its figure is withheld where others disturb it.
         self.assertTrue("\n  empty kernel" in found or not re.search(r"empty kernel[^:]*: none; not measured", absent), out)
-        self.assertRegex(absent, r"memory bandwidth[^:]*: none; not measured")
+        self.assertRegex(absent, r"peak rate[^:]*: none; not measured")
 
     def test_forking_process_has_not_called_opencl(self):
         env = self.beside_pocl("loads")
