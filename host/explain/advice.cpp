@@ -328,7 +328,7 @@ std::vector<std::string> contradictions(const Record& record) {
 }
 
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
-                       double said) {
+                       double named_ratio) {
     SideBySide both{a, b};
     compare_memory(both, waves);
     compare_operations(both, waves);
@@ -343,7 +343,8 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         constexpr double hardly = 0.01;
         const double larger = std::max(x.a, x.b);
         return larger <= 0 || x.ratio() < little || (x.only_one() && larger < hardly * executed(x.a > x.b)) ||
-               (!waves && std::string_view(x.name).find("sectors") != std::string_view::npos && x.ratio() < said);
+               (!waves && std::string_view(x.name).find("sectors") != std::string_view::npos &&
+                x.ratio() < named_ratio);
     });
     const bool apart = std::max(as_long, 1 / as_long) >= little;
     if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;

@@ -19,10 +19,10 @@ using namespace model;
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
-/// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU. `said`:
-/// the ratio of a difference that was named before; a CPU's sectors are left out if their ratio is smaller.
+/// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU.
+/// `named_ratio`: ratio of a difference that was named before. A CPU's sectors are omitted if their ratio is smaller.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
-                       double said = 1);
+                       double named_ratio = 1);
 
 /// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict if they
 /// exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP contradict if they

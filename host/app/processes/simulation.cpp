@@ -411,7 +411,7 @@ void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::str
 }
 
 std::string CellCounts::difference(const Launched& a, const Launched& b, double as_long, bool waves,
-                                   double said) const {
+                                   double named_ratio) const {
     const auto unknown = [](const std::string& why) {
         return "What they execute differently was not counted: " + why + ".";
     };
@@ -423,7 +423,7 @@ std::string CellCounts::difference(const Launched& a, const Launched& b, double 
             return unknown(cell.id + ": " + why_not);
     }
     return explain::difference(found_.at(key_of(a.cell)).launches, found_.at(key_of(b.cell)).launches, as_long, waves,
-                               said);
+                               named_ratio);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

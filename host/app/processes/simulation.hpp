@@ -91,7 +91,7 @@ public:
     };
     /// A sentence: how the work of two cells differs, or why it was not counted. Empty if counting was not requested.
     /// The other arguments are those of explain::difference.
-    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves, double said) const;
+    std::string difference(const Launched& a, const Launched& b, double as_long, bool waves, double named_ratio) const;
 
 private:
     struct Found {

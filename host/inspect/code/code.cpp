@@ -304,8 +304,8 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     for (const auto& loop : graph.loops) {
         const auto header = code[graph.blocks[loop.header].first].address;
         stats.loops.push_back({address_text(*isa, header), loop.depth, loop.parent});
-        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;  // the parent comes
-                                                                                                     // first
+        // The parent comes before its inner loops.
+        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;
     }
     for (const auto& block : graph.blocks) {
         if (block.loops.empty()) continue;

@@ -269,8 +269,9 @@ Class classify(const Instruction& i) {
     return out;
 }
 
-/// Moves and logic of 128 bits are in scalar code too: copies of registers, signs of floats. Wider ones are not, nor
-/// are accesses to memory that is neither the stack nor a constant's.
+/// Whether an instruction computes or moves vectors. Scalar code also has 128-bit moves and logic, for copies of
+/// registers and signs of floats, so these count only if they are wider, or access memory other than the stack and
+/// constants.
 bool is_vector(const Instruction& i) {
     const std::string operands = lower(i.operands);
     if (!classify(i).name.starts_with("vector_") && i.mnemonic.find("gather") == string_view::npos) return false;
@@ -298,6 +299,7 @@ std::vector<std::string> address_registers(string_view operands) {
     return out;
 }
 
+/// A store that may write fewer new bytes than its width: masked, to the stack, or to one address in each pass.
 bool is_part_store(const Instruction& i, const Function& function, const Block& block) {
     const auto accesses = classify(i).memory;
     const auto is_store = [](const auto& access) { return access.starts_with("store_"); };
@@ -305,7 +307,7 @@ bool is_part_store(const Instruction& i, const Function& function, const Block& 
     const auto operands = lower(i.operands);
     if (operands.find("{k") != std::string::npos || has_any(i.mnemonic, {"mask", "compress"})) return true;
     const auto registers = address_registers(operands);
-    // What an instruction changes stands first, and alone in increments.
+    // The first operand is the one that an instruction changes; an increment has no other.
     const auto changes_address = [&](const Instruction& other) {
         return other.flow == Flow::next && !is_named(other.mnemonic, "cmp* test* push*") &&
                std::ranges::count(registers, whole_register(lower(other.operands.substr(0, other.operands.find(',')))));

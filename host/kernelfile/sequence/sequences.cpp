@@ -223,7 +223,7 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     add_scalars(all.all, joined.scopes);
     all.all.work = line_.scope.work;
     const Sizes one{line_.place, {Expression::parse("1", line_.place)}};
-    all.all.global = all.all.local = one;  // a placeholder: each kernel has its own sizes
+    all.all.global = all.all.local = one;  // not launched: each kernel has its own sizes
     all.all.offset.reset();
     model::KernelSignature signature{line_.name, {}};
     std::vector<std::string> missing;

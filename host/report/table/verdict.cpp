@@ -89,7 +89,8 @@ std::string form_of(const std::vector<const model::HotBlock*>& blocks) {
            (with.empty() ? "" : " with " + join(with, " and "));
 }
 
-/// Of four of five samples of a CPU's kernel: the hot blocks that are scalar code, or those that are not.
+/// form_of() the scalar hot blocks, or of the vector ones, whichever have at least 80 % of a CPU kernel's samples.
+/// Empty if neither have.
 std::string form_of(const Record& r) {
     constexpr double most = 0.8;
     std::vector<const model::HotBlock*> scalar, vector;
