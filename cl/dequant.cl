@@ -3,6 +3,7 @@
 // its loads and who does the arithmetic. The host defines
 //   LANES   work-items that share a row (all variants but `row`), a power of two
 //   ROWS    rows that the same work-items make (`dot`), so that what they read of x serves all of them
+//   HAS_NO_ALLOCATE   NVIDIA's GPUs with reads that leave L1 as it is (sm_70 and later)
 // Layouts: `blocks` is llama.cpp's q4_0: a scale in half and 16 bytes behind each other; byte i has weight i in its
 // low four bits and weight 16 + i in its high ones. `split` has the same 18 bytes apart: all scales of W, then, from
 // a multiple of 16 bytes on, all words.
@@ -153,6 +154,16 @@ static inline int products_of(uint4 q, uint4 low, uint4 high) {
     sum = dot4(FOURS(q.z >> 4), high.z, sum);
     return dot4(FOURS(q.w >> 4), high.w, sum);
 }
+// The words are read once. Past L1, they do not displace x there (on an H200 39.3 us instead of 43.6, 2026-11-30).
+#if defined(LAB_NVIDIA) && defined(HAS_NO_ALLOCATE)
+static inline uint4 read_once(global const uint4* from) {
+    uint4 v;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+    return v;
+}
+#else
+static inline uint4 read_once(global const uint4* from) { return *from; }
+#endif
 kernel void dequant_dot(global const uchar* restrict w, global const uint4* restrict x,
                         global const float2* restrict x_scales, global float* restrict y, int m, int k) {
     local float part[ROWS][GROUP];
@@ -172,7 +183,7 @@ kernel void dequant_dot(global const uchar* restrict w, global const uint4* rest
             float scale[ROWS];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
-                q[r] = words[block + r * blocks];
+                q[r] = read_once(words + block + r * blocks);
                 scale[r] = vload_half(block + r * blocks, scales);
             }
 #pragma unroll

@@ -118,6 +118,7 @@ Setup setup(const Request& request, const Shape& s) {
     out.global = Extent(round_up(s.m / s.rows * s.lanes, s.local));
     if (variant != "row") out.defines = {concat("LANES=", s.lanes), concat("GROUP=", s.local)};
     if (in_bytes) out.defines.push_back(concat("ROWS=", s.rows));
+    if (in_bytes && request.device.compute_capability >= 70) out.defines.push_back("HAS_NO_ALLOCATE");
     const auto weights = static_cast<double>(s.m * s.k);
     out.work = {weights / block * block_bytes + 4.0 * static_cast<double>(s.m + s.k), 2 * weights, 0};
     out.check = [in, s](const Buffers& buffers) {

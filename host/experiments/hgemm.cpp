@@ -9,12 +9,15 @@ namespace cllab::model::hgemm_family {
 using namespace lib;
 
 const Texts with_units{"mma", "buffered", "async", "wgmma"};
+/// Local memory of `wgmma` beside its stages: a tensor map of 128 bytes, barriers, and alignment.
+constexpr std::size_t wgmma_bytes = 512;
 
 /// One cell's sizes, all resolved.
 struct Sizes {
     std::size_t m = 0, n = 0, k = 0;
     std::string type;
     std::size_t block_m = 16, block_n = 16, block_k = 16, stages = 1;
+    std::size_t groups = 0;  ///< of `wgmma`, each of which makes several tiles
 
     bool is_bytes() const { return type == "s8"; }
     std::size_t element_bytes() const { return is_bytes() ? 1 : 2; }
@@ -33,16 +36,14 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
         s.block_n = std::stoul(block.substr(x + 1, second - x - 1));
         s.block_k = std::stoul(block.substr(second + 1)) * 2 / s.element_bytes();
     }
-    const auto room = matrix::array_bytes(device, is_wgmma), most = room / s.stage_bytes();
-    s.stages = is_wgmma || variant == "async"
-                   ? params.count("stages", std::clamp<std::size_t>(most, is_wgmma ? 3 : 2, 4))
-               : variant == "mma" ? 1
-                                  : 2;
+    const auto room = matrix::array_bytes(device, is_wgmma) - (is_wgmma ? wgmma_bytes : 0);
+    const auto most = room / s.stage_bytes();
+    s.stages = is_wgmma || variant == "async" ? params.count("stages", std::clamp<std::size_t>(most, 2, 4))
+               : variant == "mma"             ? 1
+                                              : 2;
     if (device.implementation != Implementation::nvidia || device.compute_capability < 80)
         throw Unsupported("the kernel needs NVIDIA's matrix units (PTX, sm_80 or later)");
     if (is_wgmma && device.compute_capability != 90) throw Unsupported("only sm_90 has the instruction wgmma");
-    if (is_wgmma && s.stages < 3)
-        throw Unsupported("wgmma needs at least 3 stages: one is in use, and one has just been");
     if (s.stages > most)
         throw Unsupported("axis 'stages' is ", s.stages, "; that many stages of ", format_bytes(s.stage_bytes()),
                           " exceed the ", format_bytes(room), " of local memory");
@@ -50,6 +51,7 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
     if (s.m % s.block_m || s.n % s.block_n || s.k % step)
         throw Unsupported("m, n and k are ", s.m, ", ", s.n, " and ", s.k, "; they must be multiples of ", s.block_m,
                           ", ", s.block_n, " and ", step);
+    if (is_wgmma) s.groups = std::min<std::size_t>(s.m / s.block_m * (s.n / s.block_n), device.compute_units);
 }
 
 Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
@@ -97,6 +99,7 @@ Setup setup(const Request& request, const Sizes& s) {
         Input{"b", s.is_bytes() ? elements(in->b, s, transposed) : elements(in->b, s)},
         Output{"c", s.m * s.n * sizeof(float), s.n * sizeof(float)},
     };
+    if (s.groups > 0) out.args.emplace_back(Scratch{"maps", 256 * s.groups});
     const bool has_units = is_one_of(request.variant.name, with_units);
     for (const auto& [name, size] : {std::pair{"m", s.m}, {"n", s.n}, {"k", s.k}})
         out.args.emplace_back(value<std::int32_t>(name, size));
@@ -105,8 +108,8 @@ Setup setup(const Request& request, const Sizes& s) {
         for (const auto& [name, number] :
              {std::pair{"BLOCK_M", s.block_m}, {"BLOCK_N", s.block_n}, {"BLOCK_K", s.block_k}, {"STAGES", s.stages}})
             out.defines.push_back(concat(name, "=", number));
-        out.local = Extent(256);
-        out.global = Extent(s.m / s.block_m * (s.n / s.block_n) * 256);
+        out.local = Extent(s.groups > 0 ? 288 : 256);
+        out.global = Extent((s.groups > 0 ? s.groups : s.m / s.block_m * (s.n / s.block_n)) * out.local.size[0]);
     } else {
         out.local = Extent(16, 16);
         out.global = Extent(round_up(s.n, 16), round_up(s.m, 16));

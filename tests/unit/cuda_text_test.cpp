@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(sm_90a_instructions_stay_comments_until_the_module_needs_it
                ".version 8.8\n.target sm_90a, texmode_independent\n// begin inline asm\n{.reg .pred p;\n"
                "wgmma.fence.sync.aligned;\n// a comment\n");
     BOOST_TEST(device::with_sm_90a(".version 7.5\n.target sm_80\n//sm_90a: x;\n") ==
-               ".version 8.0\n.target sm_90a\nx;\n");
+               ".version 8.3\n.target sm_90a\nx;\n");
     BOOST_TEST(device::with_sm_90a(".target sm_90\n// a comment\n").empty());
 }
 
