@@ -44,6 +44,9 @@ SIZES = {
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
                "small": [["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
     "hgemm_[nl]*": {"tiny": [["m=5", "n=18", "k=7", "type=f16,bf16,s8"]], "small": [["m=130", "n=61", "k=37"]]},
+    # One tile, several stages, and more tiles than an H200 has units.
+    "hgemm_wgmma": {"tiny": [], "small": [["m=128,384", "n=256", "k=128,1408", "type=bf16,f16,s8"], ["m=256", "n=512", "k=640", "stages=2,3"],
+                                          ["m=2048", "n=3072", "k=384", "type=f16,s8"]]},
     "hgemm_*": {"tiny": [], "small": [["m=256", "n=512", "k=96", "type=f16,bf16"], ["m=256", "n=256", "k=32", "block=128x256x16"], ["m=256", "n=512", "k=640", "type=s8"],
                                       ["m=256", "n=256", "k=64", "type=s8", "block=128x256x16,256x128x32"]]},
     "himeno_swap": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "start=0,3", "order=kij,jki,ijk", "local=4x2x3"]]},
