@@ -201,8 +201,8 @@ struct Compared {
     bool open = false;    ///< from a sample of work-groups; the amount in others has no upper bound
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. Otherwise
-    /// one barrier would rank above thousands of instructions.
+    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. With the
+    /// ratio, one barrier would rank above thousands of instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };

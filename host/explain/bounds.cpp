@@ -200,9 +200,10 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the executed instructions agree with the counts. They were estimated from the assumed bytes. The launch must
-/// touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The instructions
-/// must suffice for half of the counted operations. Half is enough, because compilers remove address arithmetic.
+/// Whether the executed instructions agree with the counts. The instructions were estimated from the assumed bytes. The
+/// launch must touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The
+/// instructions must suffice for half of the counted operations. Half is enough, because compilers remove address
+/// arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;

@@ -45,15 +45,15 @@ struct Executed {
     double instructions = 0, seen = 0;
 };
 
-/// Samples are proportional to time. If all blocks issue at one rate, they are also proportional to executed
+/// Samples are proportional to time. If all blocks issue at one rate, samples are also proportional to executed
 /// instructions. The operations per instruction of the blocks, and the counted operations, then give the number of
 /// instructions.
 Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;
     for (const auto& [what, number] : computed(*record.counts)) {
-        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: in all blocks
-        // used.
+        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: share of samples
+        // in all blocks that the estimate uses.
         double each = 0, with = 0, seen = 0;
         for (const auto& block : record.hot->blocks) {
             const double some = elements_of(block, what);

@@ -211,8 +211,9 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// The work-items (or vectors of them) that a CPU core runs one after another. A core starts the next work-item early,
-/// as far as it looks ahead. At barriers it switches among all work-items.
+/// The work-items (or vectors of them) that a CPU core runs one after another. A core looks ahead, so it starts the
+/// next work-item before it ends the current one. At barriers, the core switches among all work-items of the
+/// work-group.
 struct Turns {
     double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the chain before
     const char* unknown = "";        ///< why the number is unknown; empty: it is known

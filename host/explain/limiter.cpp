@@ -167,8 +167,8 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // If a chase saw a further level but not its end, `absent` has that level's size. The size of the last level is
-    // then unknown.
+    // If a chase saw a further level but not its end, `absent` has the identifier of that level's size. The size of the
+    // last level is then unknown.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
     if (most == 0) return 0;  // without a chase, a bandwidth sweep may end in L2, before L3

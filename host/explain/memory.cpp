@@ -189,9 +189,9 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by its
-/// utilization. The profiler starts with empty caches. So its utilization of memory is used only if no cache holds the
-/// data.
+/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by that
+/// level's utilization. The profiler starts with empty caches, so it measures memory traffic that the timed launch does
+/// not have. The utilization of memory is therefore used only if no cache holds the data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {

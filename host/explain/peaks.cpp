@@ -82,8 +82,8 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     } else if (limit == Limit::impossible) {
         out.note = "it is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
-        // A cause that slows both the peak and the cell lasts, so the cell takes the same time before and after. A
-        // short burst of other work slows only the peak.
+        // If one lasting cause slows both the peak and the cell, the cell takes the same time before and after this
+        // measurement. A short burst of other work slows only the peak.
         const auto after = once_more(cell);
         const bool steady = after && is_alike(record.time->median, after->time->median);
         const auto second = steady ? measured(before.id) : std::vector<Figure>();
