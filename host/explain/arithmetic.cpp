@@ -90,7 +90,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
         bound.name += " of " + few;
         bound.brief += "/units";
         scale(bound, rounds);
-        bound.how += ", " + format_significant(rounds, 3) + " times as long by " + few;
+        bound.how += ", times " + format_significant(rounds, 3) + " because of " + few;
     }
     const double parallel = parallel_of(record, limits);
     out.bounds.push_back(
@@ -129,7 +129,7 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
             add_asked(record, std::move(bound), out);
         }
     }
-    if (out.bounds.size() == before) out.leave_out("arithmetic", "none is counted that has a peak");
+    if (out.bounds.size() == before) out.leave_out("arithmetic", "no counted operation has a peak in the profile");
 }
 
 /// Whether most of the sampled code computes one float element per instruction.

@@ -30,7 +30,7 @@ Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto* load = limits.find("latency.l2.latency");
     if (!is_gpu(record) || !load || work.read.value_or(0) <= 0 || work.bytes > 1.01 * work.footprint) return bound;
     add(bound, at_time("", "", "", 1, *load));
-    bound.how += " of the last one's load";
+    bound.how += " for the load of the last work-group";
     return bound;
 }
 
