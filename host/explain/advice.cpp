@@ -19,7 +19,7 @@ std::string number(double x) { return format_exact(parse_real(format_significant
 
 std::string times(double ratio) { return number(ratio) + " times"; }
 
-/// ", most of it in line 12" if one source line has more than half of the total of `cost`; otherwise empty.
+/// ", mostly in line 12" if one source line has more than half of the total of `cost`; otherwise empty.
 std::string where(const Counts& counts, double CountedLine::*cost) {
     double all = 0;
     const CountedLine* most = nullptr;
@@ -27,7 +27,7 @@ std::string where(const Counts& counts, double CountedLine::*cost) {
         all += line.*cost;
         if (!most || line.*cost > most->*cost) most = &line;
     }
-    return most && most->*cost > all / 2 ? concat(", most of it in line ", most->line) : "";
+    return most && most->*cost > all / 2 ? concat(", mostly in line ", most->line) : "";
 }
 
 /// Distinct sectors that the counted work-groups touch, per counted work-item.
@@ -46,8 +46,8 @@ std::string of_group_sectors(const Counts& counts) {
     const double moved = sector_bytes * std::max(read, written),
                  used = reads ? counts.global.load_bytes.mean : counts.global.store_bytes.mean;
     if (used <= 0 || moved < worth_a_sentence * used) return "";
-    return std::string(reads ? "Loads" : "Stores") + " of a work-item touch " + number(moved) + " bytes for " +
-           number(used) + " used, because memory moves in sectors of " + number(sector_bytes) +
+    return std::string(reads ? "Loads" : "Stores") + " of a work-item move " + number(moved) + " bytes and use " +
+           number(used) + ", because memory moves in sectors of " + number(sector_bytes) +
            " bytes and the accesses are scattered" + where(counts, &CountedLine::sectors) + ".";
 }
 
@@ -60,40 +60,41 @@ std::string of_sectors(const Counts& counts) {
                  bytes = reads ? accesses.load_bytes.mean : accesses.store_bytes.mean;
     if (accessed <= 0 || requests.sectors.mean < worth_a_sentence * requests.least_sectors.mean) return "";
     const double used = bytes / accessed, moved = sector_bytes * requests.sectors.mean / accessed;
-    return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes for " + number(used) +
-           " used: " + times(requests.sectors.mean / requests.least_sectors.mean) +
-           " the sectors of neighbours side by side" + where(counts, &CountedLine::sectors) + ".";
+    return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes and use " + number(used) +
+           ": " + times(requests.sectors.mean / requests.least_sectors.mean) +
+           " as many sectors as if neighbouring work-items accessed adjacent data" +
+           where(counts, &CountedLine::sectors) + ".";
 }
 
 std::string of_banks(const Counts& counts) {
     const double ways = counts.local_reads.ways.mean + counts.local_writes.ways.mean,
                  least = counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean;
     if (ways < worth_a_sentence * least || least <= 0) return "";
-    return "Conflicts make local memory take " + times(ways / least) + " as many turns as without" +
-           where(counts, &CountedLine::ways) + ".";
+    return "Because of bank conflicts, local memory needs " + times(ways / least) +
+           " as many passes through its banks" + where(counts, &CountedLine::ways) + ".";
 }
 
 std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local) {
     const double of_group = atomics.number.mean * counts.group_items;
     if (of_group < 2 || atomics.most_in_group < meeting_in_group * of_group) return "";
-    return number(atomics.most_in_group) + " of a group's " + number(of_group) +
-           (local ? " local atomics meet on one word; a sum within each work-item or wave would make fewer."
-                  : " atomics meet on one address; a sum in local memory would make one of them.");
+    return number(atomics.most_in_group) + " of a work-group's " + number(of_group) +
+           (local ? " local atomics go to one word; a sum within each work-item or wave would need fewer atomics."
+                  : " atomics go to one address; a sum in local memory would replace them with one atomic.");
 }
 
 std::string of_lanes(const Record& record) {
     const auto& counts = *record.counts;
     if (!is_gpu(record) || counts.lanes_active * worth_a_sentence > 1) return "";
-    return "Of a wave's lanes " + number(100 * counts.lanes_active) +
-           " % are active on average: neighbours go different ways.";
+    return "On average, only " + number(100 * counts.lanes_active) +
+           " % of a wave's lanes are active, because neighbouring work-items take different paths.";
 }
 
 /// Advises larger work-groups only if every compute unit still gets one.
 std::string of_groups(const WorkInfo& work, const Limits& limits) {
     const double larger = work.groups * work.group / usual_items;
     if (work.group <= 0 || work.group >= enough_items || work.groups < 2 || larger < limits.units) return "";
-    return "The groups are of size " + number(work.group) + "; of size " + number(usual_items) + " there are " +
-           times(usual_items / work.group) + " fewer to start.";
+    return "The work-group size is " + number(work.group) + ". With size " + number(usual_items) +
+           ", the launch would have " + times(usual_items / work.group) + " fewer work-groups.";
 }
 
 /// Reports the dependency chain if it has at least `long_chain` links and `chain_of_most` of all loads or operations.
@@ -102,7 +103,7 @@ std::string of_chain(const Counts& counts) {
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
     if (loads >= long_chain && loads >= chain_of_most * all_loads)
         return "A work-item waits for a chain of " + number(loads) +
-               " loads, each at an address that the one before loaded.";
+               " loads: each load gives the address of the next load.";
     if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
     return "The longest chain of a work-item has " + number(path.arithmetic) +
            " operations, each of which needs the result of the one before.";
@@ -192,7 +193,7 @@ double bytes_touched(const Record& record) {
 
 std::string both(const std::string& declared, const std::string& what, const std::string& counted,
                  const Counts& counts) {
-    return declared + " " + what + ", and " + counted + ", " + source_of(counts);
+    return declared + " " + what + ", but " + counted + ", " + source_of(counts);
 }
 
 struct Compared {
@@ -201,8 +202,8 @@ struct Compared {
     bool open = false;    ///< from a sample of work-groups; the amount in others has no upper bound
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. Otherwise
-    /// one barrier would rank above thousands of instructions.
+    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. With the
+    /// ratio, one barrier would rank above thousands of instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
@@ -212,7 +213,10 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
         for (const auto& c : launches) unlike = std::max(unlike, c.unlike_groups);
-    return unlike > 0 ? fmt::format(" Up to {:.2g} % of the groups may execute something else (95 %).", 100 * unlike)
+    return unlike > 0 ? fmt::format(
+                            " With 95 % confidence, at most {:.2g} % of the work-groups execute something else "
+                            "than the counted ones.",
+                            100 * unlike)
                       : "";
 }
 
@@ -244,7 +248,7 @@ void compare_memory(SideBySide& both, bool waves) {
                      [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
     // Compare only equal numbers of work-items: fewer work-items have fewer neighbours to share sectors with.
     else if (both.a.front().counted_items == both.b.front().counted_items)
-        both.compare("different sectors of the counted groups",
+        both.compare("distinct sectors of the counted work-groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
     // Equal totals can hide a difference. Of two transposes, one scatters its loads and the other scatters its stores.
     if (both.not_known.empty() && (both.amounts.empty() || both.amounts.back().ratio() < little)) {
@@ -304,10 +308,10 @@ std::vector<std::string> contradictions(const Record& record) {
     if (const double asked = bytes_asked(counts), touched = bytes_touched(record); work.bytes > 0 && !work.assumed) {
         if (work.bytes > alike * asked && asked > 0)
             out.push_back(both(format_rate(work.bytes, "B"), "are declared",
-                               "its work-items ask for " + format_rate(asked, "B") + " at the most", counts));
+                               "the work-items request at most " + format_rate(asked, "B"), counts));
         if (work.bytes < touched / most_apart)
             out.push_back(both(format_rate(work.bytes, "B"), "are declared",
-                               "its work-items touch " + format_rate(touched, "B") + " of different ones", counts));
+                               "the work-items touch " + format_rate(touched, "B") + " of distinct data", counts));
     }
     if (work.flops <= 0 || is_whole_type(work.type)) return out;
     // Authors count a division or a function as different numbers of operations, so a larger declared count proves
@@ -321,7 +325,7 @@ std::vector<std::string> contradictions(const Record& record) {
         integers += counts.items * operations(counts, kind);
     if (work.flops < counted / most_apart || (!calls && work.flops > most_apart * (counted + integers)))
         out.push_back(both(format_rate(work.flops, "FLOP"), "are declared",
-                           "the text asks for " + format_rate(counted, "FLOP") +
+                           "the kernel's text computes " + format_rate(counted, "FLOP") +
                                (integers > 0 ? " and " + format_rate(integers, "integer operation") + "s" : ""),
                            counts));
     return out;
@@ -347,11 +351,11 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                 x.ratio() < named_ratio);
     });
     const bool apart = std::max(as_long, 1 / as_long) >= little;
-    if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;
+    if (amounts.empty() && !not_known.empty()) return "The known amounts differ by less than 10 %." + open;
     if (amounts.empty()) {
-        return id_a + " and " + id_b + " execute alike, within a tenth" +
-               (apart ? ", though " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
-                            " as long here; `cllab run --vs` tests whether it does, and `cllab isa` has their code."
+        return "The amounts of work of " + id_a + " and " + id_b + " differ by less than 10 %" +
+               (apart ? ", but " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
+                            " as long here. `cllab run --vs` tests the difference in time; `cllab isa` shows the code."
                       : ".") +
                open;
     }
@@ -373,7 +377,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
     const bool of_some = std::ranges::any_of(amounts, &Compared::open);
     return (of_some ? "In the counted groups: " : "Counted: ") + join(parts, ", and ") +
-           (as_many ? "; both ask for as many bytes." : ".") + open;
+           (as_many ? "; both request about the same number of bytes." : ".") + open;
 }
 
 }  // namespace cllab::explain

@@ -20,14 +20,15 @@ std::string advice(const Record& record, const Explanation& explanation, const L
 
 /// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
 /// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU.
-/// `named_ratio`: ratio of a difference that was named before. A CPU's sectors are omitted if their ratio is smaller.
+/// `named_ratio`: ratio of a difference that the caller has already printed. A CPU's sectors are omitted if their ratio
+/// is smaller.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 
-/// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict if they
-/// exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP contradict if they
-/// are less than half of the counted FLOP, or more than twice the counted FLOP and integer operations. The bounds still
-/// use the declared values.
+/// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict the
+/// counts if they exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP
+/// contradict the counts if they are less than half of the counted FLOP, or more than twice the sum of counted FLOP and
+/// integer operations. The bounds still use the declared values.
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

@@ -90,7 +90,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
         bound.name += " of " + few;
         bound.brief += "/units";
         scale(bound, rounds);
-        bound.how += ", " + format_significant(rounds, 3) + " times as long by " + few;
+        bound.how += ", times " + format_significant(rounds, 3) + " because of " + few;
     }
     const double parallel = parallel_of(record, limits);
     out.bounds.push_back(
@@ -129,7 +129,7 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
             add_asked(record, std::move(bound), out);
         }
     }
-    if (out.bounds.size() == before) out.leave_out("arithmetic", "none is counted that has a peak");
+    if (out.bounds.size() == before) out.leave_out("arithmetic", "no counted operation has a peak in the profile");
 }
 
 /// Whether most of the sampled code computes one float element per instruction.
@@ -148,9 +148,10 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether the hot code divides integers; always true on a GPU. Compilers hoist a division that is the same for all
-/// work-items. If a block ends with a division, the samples of that wait appear at the start of the next block. This
-/// block is in the same loop.
+/// Whether the hot code divides integers; always true on a GPU. The counted divisions may not be in the hot code,
+/// because compilers hoist a division that is the same for all work-items. The wait for a division is sampled at the
+/// instruction after it. So a block that ends with a division is also checked, if the hottest block follows it in the
+/// same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;

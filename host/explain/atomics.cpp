@@ -36,9 +36,9 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 /// the highest rate measured with up to N addresses. N is the smallest measured number that is at least `addresses`.
 ///
 /// The high end is the highest rate with up to `spread` times the addresses. The reason: the addresses decide how many
-/// parts of a cache share the work. `in_place`: the memory adds, as on a GPU. A rate between two measured numbers is
-/// then interpolated by a power law. If cores add instead, each cache line moves from core to core, and rates cannot be
-/// interpolated.
+/// parts of a cache share the work. `in_place`: the memory executes the atomics, as on a GPU. A rate between two
+/// measured numbers is then interpolated by a power law. On a CPU, the cores execute the atomics. Each cache line then
+/// moves from core to core, and rates cannot be interpolated.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -54,8 +54,8 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
         high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
     if (above->first == addresses) {
-        // One core that works alone on few addresses can be faster than all cores. Such a rate is unusual, so use the
-        // rate at exactly this number.
+        // On few addresses, one core alone can be faster than all cores together. The highest rate with fewer addresses
+        // may be such a rate, so use the rate at exactly this number.
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {

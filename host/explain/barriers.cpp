@@ -32,7 +32,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
     if (const auto* item = limits.find("barrier.item")) {
         // A CPU thread loops over the work-items of a work-group at each barrier. The threads share the work-groups.
         const double units = limits.units, rounds = std::ceil(std::max(1.0, work.groups) / units);
-        if (work.group <= 0) return out.leave_out("barriers", "the size of its groups is the driver's choice");
+        if (work.group <= 0) return out.leave_out("barriers", "the driver chooses the work-group size");
         auto bound = at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item);
         add_asked(record,
                   on_available_cores(std::move(bound), record, parallel_of(record, limits),

@@ -69,8 +69,8 @@ void take_working_cores(const Record& record, const Limits& limits, Explanation&
         if (!own.contains(b.id) || times <= 1) continue;
         b.seconds *= times;
         b.high *= times;
-        b.how += ", where uneven groups keep " + format_significant(cores, 3) + " of " + format_exact(parallel) +
-                 " cores work on average";
+        b.how += ", lengthened because uneven work-groups keep only " + format_significant(cores, 3) + " of " +
+                 format_exact(parallel) + " cores busy on average";
     }
 }
 
@@ -155,7 +155,7 @@ Bound on_available_cores(Bound bound, const Record& record, double parallel, dou
     if (already * share >= 1) return bound;
     scale(bound, 1 / (already * share));
     bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) +
-                 (parallel > 1 ? " cores" : " core") + ": others had the rest";
+                 (parallel > 1 ? " cores" : " core") + ": other processes had the rest";
     return bound;
 }
 
@@ -163,17 +163,17 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     bound.low *= 1 - nearer;
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;  // prints as 0 %
-    const auto part = format_significant(100 * nearer, 2) + " % ";
-    bound.how += relative_time > 0 ? ", " + part + "of it perhaps from a nearer cache, in " +
-                                         format_significant(100 * relative_time, 2) + " % of that time"
-                                   : ", less " + part + "for what may come from a nearer cache";
+    const auto part = format_significant(100 * nearer, 2) + " %";
+    bound.how += relative_time > 0 ? ", of which a nearer cache may serve " + part + " in " +
+                                         format_significant(100 * relative_time, 2) + " % of the time"
+                                   : ", less " + part + " that a nearer cache may serve";
     return bound;
 }
 
 void lower_to_time(Bound& bound, const Record& record) {
     if (bound.seconds <= alike * record.time->high || bound.low > alike * record.time->high) return;
     bound.seconds = bound.low;
-    bound.how += ", lowered to what the compiler cannot join";
+    bound.how += ", lowered to the least work that the compiler may have left";
 }
 
 void add_asked(const Record& record, Bound bound, Explanation& out) {
@@ -200,9 +200,10 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the executed instructions agree with the counts. They were estimated from the assumed bytes. The launch must
-/// touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The instructions
-/// must suffice for half of the counted operations. Half is enough, because compilers remove address arithmetic.
+/// Whether the executed instructions agree with the counts. The instructions were estimated from the assumed bytes. The
+/// launch must touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The
+/// instructions must suffice for half of the counted operations. Half is enough, because compilers remove address
+/// arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;

@@ -3,9 +3,9 @@
 //
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
 // a profiler, or estimated from samples. A cell executes the declared and the profiled amounts. The simulator executes
-// the kernel's text, of which a compiler may have fused, hoisted or removed a part. The low end of a bound from
-// simulated counts leaves out work that compilers often fuse or remove. `simulated` marks bounds from simulated counts,
-// and from the assumption that a cell uses every buffer once.
+// the kernel's text. The device's compiler may have fused, hoisted or removed a part of it. The low end of a bound from
+// simulated counts omits work that compilers often fuse or remove. `simulated` marks bounds from simulated counts, and
+// from the assumption that a cell uses every buffer once.
 #pragma once
 
 #include <optional>
@@ -75,12 +75,12 @@ void scale(Bound& bound, double times);
 /// Lengthens a bound if other processes took cores from the cell. `parallel`: cores that the work can use. `already`:
 /// factor by which the bound was already lengthened for idle cores.
 Bound on_available_cores(Bound bound, const Record& record, double parallel, double already = 1);
-/// Shortens a bound by the data that a nearer cache level may serve. `nearer`: share of that data. The low end assumes
-/// that the nearer level takes no time. `relative_time`: time of an access to the nearer level, divided by that of an
-/// access to this level. 0 if the two levels work at the same time.
+/// Shortens a bound, because a nearer cache level may serve part of the data. `nearer`: that part, as a share of all
+/// data. The low end assumes that the nearer level takes no time. `relative_time`: time of an access to the nearer
+/// level, divided by that of an access to this level. 0 if the two levels work at the same time.
 Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
-/// If the bound exceeds the time but its low end does not, sets the bound to its low end. The compiler then removed the
-/// rest.
+/// If the bound exceeds the time but its low end does not, sets the bound to its low end. The reason: the compiler must
+/// have removed the rest of the counted work.
 void lower_to_time(Bound& bound, const Record& record);
 /// Adds a bound, marked as `simulated` if its amounts come from the simulator.
 void add_asked(const Record& record, Bound bound, Explanation& out);
@@ -115,8 +115,8 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches. Each uncounted work-group is assumed to add as many bytes as the counted
-/// work-groups after the first added on average. The result is at most the size of the buffers.
+/// Distinct bytes that the launch touches. An uncounted work-group is assumed to add the average number of bytes that a
+/// counted work-group added, without the first one. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// Bytes that pass a cache level with `instances` caches of `holds` bytes each. Data of a single work-group passes
 /// once. Data that all work-groups share passes once per cache if it fits, else once per work-group.

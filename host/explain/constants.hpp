@@ -9,15 +9,15 @@ namespace cllab::explain {
 
 // --- When a bound names the limiter ----------------------------------------------------------------------------------
 
-/// Two times or rates of an idle machine are equal if their ratio is below this value. It covers values outside a 95 %
-/// interval, and clock drift since the profile. (why)
+/// Two times or rates of an idle machine are equal if their ratio is below this value. This tolerance allows for values
+/// outside a 95 % interval, and for clock drift since the profile. (why)
 constexpr double alike = 1.05;
 /// A bound is the limiter if it is at least `most_of_the_time` of the time. (why) The next bound must be at most
-/// `clear_of_the_next` of the limiter. (why) Both values are definitions, which `cllab why --help` states.
+/// `clear_of_the_next` of the limiter. (why) Both values are definitions. `cllab why --help` states them.
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
-/// If a bound by the CPU's instruction rate is this many times the time, no limiter is named. The bound's interval does
-/// not matter then: other work has slowed the measurement of the rate. The value mirrors `most_of_the_time`.
-/// (why_doubt)
+/// If a bound by the CPU's instruction rate is this many times the time, no limiter is named, however low the bound's
+/// interval begins. The reason: other work has slowed the measurement of the rate. The value is the inverse of
+/// `most_of_the_time`. (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;
 /// If warps wait for a resource, its bound is the limiter at this share of the time or above. Nsight Compute uses the
 /// same threshold for a limiter. (why_stalls)
@@ -40,7 +40,7 @@ constexpr double least_of_empty_launch = 0.5;
 
 // --- Which peaks are measured again (why_doubt) ----------------------------------------------------------------------
 
-/// A bound of at least this share of the time would explain it if the true peak were half as fast.
+/// A bound of at least this share of the time would explain the time if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
 /// A faster new peak replaces the old peak only if its relative interval is at most this wide.
 constexpr double widest_peak = 0.5;
@@ -64,10 +64,11 @@ constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// At this share or above, samples or operations represent the whole. The rest only adds time. (why_instructions)
+/// At this share or above, the samples or operations stand for all of them. The others can only make the bound larger.
+/// (why_instructions)
 constexpr double most_samples = 0.8;
-/// At this share or above, the samples are treated as all samples. Blocks below 0.5 % are not listed, and there may be
-/// four of them. (why_bounds)
+/// At this share or above, the samples are treated as all samples. Blocks below 0.5 % are not listed. Four such blocks
+/// have the remaining 2 %. (why_bounds)
 constexpr double nearly_all_samples = 0.98;
 /// Lanes of the widest wave (AMD). At least one lane of a wave is active. (why_counted_operations)
 constexpr double widest_wave = 64;
@@ -79,7 +80,7 @@ constexpr double most_floats_in_vector = 16, scalar_call = clear_of_the_next;
 // --- Instruction issue -----------------------------------------------------------------------------------------------
 
 /// Minimum share of executed instructions that take an issue slot. Processors fuse a compare with its branch and
-/// eliminate some moves. In the shortest loop that computes, that is one of five instructions. (why_bounds)
+/// eliminate some moves. In the shortest loop that computes, one of five instructions takes no slot. (why_bounds)
 constexpr double fused = 0.8;
 /// Hardware threads per core. Two threads of the issue-rate probe may share a core. With few work-groups, each thread
 /// may have a core to itself. (why_instructions)
@@ -87,8 +88,8 @@ constexpr double threads_of_core = 2;
 /// The issue rate of a GPU is derived from multiply-adds. The GPU may issue other instructions this many times as fast.
 /// (why)
 constexpr double issue_beside_multiply_adds = 2;
-/// Instructions are estimated from two kinds of blocks: those that compute, and those that never wait. Blocks that
-/// compute must have at least this share of the samples in both kinds. Fitted. (why_instructions)
+/// Instructions are estimated from two kinds of blocks: those that compute, and those that never wait. The blocks that
+/// compute must have at least this share of the samples of both kinds together. Fitted. (why_instructions)
 constexpr double few_that_compute = 1.0 / 3;
 /// A loop hardly waits for global memory if at most this share of the kernel's accesses go there. Fitted.
 /// (why_instructions)
@@ -120,8 +121,8 @@ constexpr double most_resident = 2560;
 /// Instructions that a core looks ahead. No processor has a larger window, and most have a window half as large.
 /// (why_counted_operations)
 constexpr double looks_ahead = 1000;
-/// If consecutive work-items overlap by more than this share, a core works on several at once. Their chains are then no
-/// bound. Fitted. (why_counted_operations)
+/// If consecutive work-items overlap by more than this share, a core works on several at once. Their chains then give
+/// no bound. Fitted. (why_counted_operations)
 constexpr double most_overlap = 0.5;
 /// Shortest time of an operation in a chain, divided by the time of a multiply-add. A CPU adds floats in half that time
 /// and computes logic in a quarter. A GPU's compiler fuses two operations into one. (why_counted_operations)

@@ -45,15 +45,15 @@ struct Executed {
     double instructions = 0, seen = 0;
 };
 
-/// Samples are proportional to time. If all blocks issue at one rate, they are also proportional to executed
+/// Samples are proportional to time. If all blocks issue at one rate, samples are also proportional to executed
 /// instructions. The operations per instruction of the blocks, and the counted operations, then give the number of
 /// instructions.
 Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;
     for (const auto& [what, number] : computed(*record.counts)) {
-        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: in all blocks
-        // used.
+        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: share of samples
+        // in all blocks that the estimate uses.
         double each = 0, with = 0, seen = 0;
         for (const auto& block : record.hot->blocks) {
             const double some = elements_of(block, what);
@@ -94,7 +94,7 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
         return out.leave_out("instruction issue", "how often the hot block runs is not known");
     auto bound = at_issue_rate(
         record, limits, executed.instructions, *rate,
-        ", by the instructions of the hot code for each operation, and the operations " + source_of(*record.counts));
+        ", from the hot code's instructions per operation, and the operations " + source_of(*record.counts));
     bound.low *= executed.seen;
     add_asked(record, std::move(bound), out);
 }
@@ -129,7 +129,7 @@ void bound_pipe(const Record& record, Explanation& out) {
     const Counter* busiest = nullptr;
     for (const auto& c : record.counters)
         if (c.name.starts_with(begin) && c.name.ends_with(end) && (!busiest || c.value > busiest->value)) busiest = &c;
-    if (!busiest) return out.leave_out("pipes of the units", "how busy they are was not counted");
+    if (!busiest) return out.leave_out("pipes of the units", "their utilization was not counted");
     const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
     const double time = record.time->median,
                  seconds = std::clamp(busiest->value / 100, 0.0, 1.0) *
@@ -137,8 +137,7 @@ void bound_pipe(const Record& record, Explanation& out) {
     const std::string contents = value_of(pipe_contents, std::string_view(pipe), "");
     const auto title = "instructions of pipe " + pipe + (contents.empty() ? "" : " (" + contents + ")");
     out.bounds.push_back({"pipe", title, pipe, seconds, seconds, seconds,
-                          format_significant(busiest->value, 3) + " % of what that pipe can take" + by_ncu,
-                          busiest->name});
+                          format_significant(busiest->value, 3) + " % of that pipe's peak" + by_ncu, busiest->name});
 }
 
 /// GPU: executed warp instructions at the measured issue rate of multiply-adds.

@@ -65,14 +65,14 @@ void add_detours(Bound& bound, const Link& link, double links, const Record& rec
     // bound assumes it and uses the time of a random chase; the low end of the bound does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
-        bound.how += ", and " + format_seconds(each) + " where each goes to another page";
+        bound.how += ", and " + format_seconds(each) + " per load if each load goes to another page";
         bound.seconds = links * each;
         bound.high = std::max(bound.high, bound.seconds);
     }
     // An index adds a cycle or more per load. If the code has such loads, they most likely form the chain.
     const double more = more_by_index(limits);
     if (more <= 0 || link.figure->id == "latency.l1.indexed" || !chases_by_index(record)) return;
-    bound.how += ", " + format_seconds(more) + " more of each by an index";
+    bound.how += ", " + format_seconds(more) + " more per load, because the loads are by index";
     bound.seconds += links * more;
     bound.high += links * more;
 }
@@ -83,7 +83,7 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     const auto leave_out = [&](const std::string& why) { out.leave_out("latency", why); };
     if (work.chain.empty()) return leave_out("the dependencies are not known");
     const auto link = link_of(record, limits, out);
-    if (work.chain == "load" && !link.place) return leave_out("the profile does not say where the caches end");
+    if (work.chain == "load" && !link.place) return leave_out("the profile has no cache sizes");
     if (!link.figure) return leave_out("the profile has no " + link.name + " latency");
     const double links = std::max(1.0, work.links);
     const auto name = link.name + " latency";
@@ -201,8 +201,8 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         const auto [each, least] = time_of(part, *latency, level, record, limits);
         sum.seconds += part.number * each;
         sum.least += part.number * least;
-        sum.how += (sum.how.empty() ? "" : ", ") + format_significant(part.number, 3) + " " + part.name + " of " +
-                   format_seconds(each);
+        sum.how += (sum.how.empty() ? "" : ", ") + format_significant(part.number, 3) + " " + part.name +
+                   (part.name == "arithmetic" ? " operations at " : " at ") + format_seconds(each) + " each";
         if (part.number * each <= most) continue;
         most = part.number * each;
         sum.figure = part.id;
@@ -211,8 +211,9 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// The work-items (or vectors of them) that a CPU core runs one after another. A core starts the next work-item early,
-/// as far as it looks ahead. At barriers it switches among all work-items.
+/// The work-items (or vectors of them) that a CPU core runs one after another. A core looks ahead, so it starts the
+/// next work-item before it ends the current one. At barriers, the core switches among all work-items of the
+/// work-group.
 struct Turns {
     double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the chain before
     const char* unknown = "";        ///< why the number is unknown; empty: it is known

@@ -1,4 +1,4 @@
-// Launch overhead and the dispatch of groups, as measured with empty kernels.
+// Launch overhead and the dispatch of work-groups, as measured with empty kernels.
 #include <algorithm>
 
 #include "explain/bounds.hpp"
@@ -17,7 +17,7 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
     if (!on_all) return empty;
     if (on_all->value > empty->value) empty = on_all;
     // A launch that gives every core a work-group also waits until all threads work. `launch.spread` measures this
-    // wait; it applies only to launches that take longer.
+    // wait. It applies only to launches that take longer than `launch.spread`.
     const auto* all = work.groups >= limits.units ? limits.find("launch.spread") : nullptr;
     return all && all->value > empty->value && record.time->median > all->value ? all : empty;
 }
@@ -30,7 +30,7 @@ Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto* load = limits.find("latency.l2.latency");
     if (!is_gpu(record) || !load || work.read.value_or(0) <= 0 || work.bytes > 1.01 * work.footprint) return bound;
     add(bound, at_time("", "", "", 1, *load));
-    bound.how += " of the last one's load";
+    bound.how += " for the load of the last work-group";
     return bound;
 }
 

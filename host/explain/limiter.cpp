@@ -91,7 +91,7 @@ std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& stall = *std::ranges::find(reason.stalls, e.wait->stall, &Stall::name);
     const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
     if (id.empty()) return std::nullopt;
-    return Bound{id, name, name, seconds, 0, seconds, "what its warps wait for, counted by ncu", ""};
+    return Bound{id, name, name, seconds, 0, seconds, "the time that warps wait for it, counted by ncu", ""};
 }
 
 }  // namespace
@@ -106,9 +106,10 @@ Explanation explain(const Record& record, const Limits& limits) {
 void drop_removed(const Record& record, Explanation& out) {
     const auto is_removed = [&](const Bound& b) { return b.simulated && b.low > alike * record.time->high; };
     const char* why = record.counts
-                          ? "what is counted alone would take longer than the kernel: the compiler left some of "
-                            "it out, or does it faster than the probe ("
-                          : "its buffers once would take longer than the kernel, which touches a part of them (";
+                          ? "the counted work alone would take longer than the kernel: the compiler removed a part "
+                            "of it, or made faster code than the probe's ("
+                          : "moving every buffer once would take longer than the kernel, so the kernel moves only a "
+                            "part of them (";
     for (const auto& b : out.bounds)
         if (is_removed(b)) out.leave_out(b.name, why + b.how + ")");
     if (std::erase_if(out.bounds, is_removed) > 0) name_limit(record, out);
@@ -167,8 +168,8 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // If a chase saw a further level but not its end, `absent` has that level's size. The size of the last level is
-    // then unknown.
+    // If a chase saw a further level but not its end, `absent` has the identifier of that level's size. The size of the
+    // last level is then unknown.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
     if (most == 0) return 0;  // without a chase, a bandwidth sweep may end in L2, before L3

@@ -25,7 +25,7 @@ Explanation explain(const Record& record, const Limits& limits);
 /// doubtful peaks were measured again.
 void drop_removed(const Record& record, Explanation& out);
 
-/// `brief` of the limiter, with "+" and that of the second bound if two bounds add up. "-" if no limiter is named.
+/// `brief` of the limiter. If two bounds add up, that of both: "memory+launch". "-" if no limiter is named.
 std::string limit_in_a_word(const Record& record, const Limits& limits);
 
 /// Whether `bounds` name a limiter for the time, or why they do not. `bounds`: sorted, largest first.
@@ -52,7 +52,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
                  const Device& device);
 
 /// A sentence if the record's FLOP/s or bandwidth exceeds the device's peak, or if its time is too short for a launch;
-/// else nullopt. A rate may exceed its peak by 5 %, for the spread of both. `one_launch`: the event clock timed a
+/// else nullopt. A rate may exceed its peak by 5 %, because both have a spread. `one_launch`: the event clock timed a
 /// single launch.
 std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch);
 

@@ -28,9 +28,10 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
                      least = counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean;
         const auto passes = [&](double each) { return format_significant(counts.items * each, 4); };
         if (ways > 0)
-            at_bandwidth(uneven_share(record, limits) * of_pass * counts.items * ways,
-                         passes(ways) + " passes through the banks for " + passes(least) + " without conflicts, ",
-                         ", " + source_of(counts), ways > conflicts_from * least, true);
+            at_bandwidth(
+                uneven_share(record, limits) * of_pass * counts.items * ways,
+                passes(ways) + " passes through the banks instead of " + passes(least) + " without conflicts, ",
+                ", " + source_of(counts), ways > conflicts_from * least, true);
     } else if (work.local_bytes > 0 && work.chain != "local_load") {
         at_bandwidth(work.local_bytes, "", "", false, has_counts(record));
     }

@@ -93,7 +93,7 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     // 0.99: the buffers of the streams are rounded to whole elements.
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
         place = Place{levels_of(limits, "bandwidth"), true, 0};
-    if (!place) return leave_out("the profile does not say where the caches end");
+    if (!place) return leave_out("the profile has no cache sizes");
     const auto before = out.bounds.size();
     if (place->memory) {
         const auto* stream = stream_like(record, limits);
@@ -101,14 +101,14 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
         out.bounds.push_back(
             without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     } else if (!work.read) {
-        return leave_out("its buffers may fit a cache, and the number of bytes read is not known");
+        return leave_out("the kernel's buffers may fit a cache, and the number of bytes read is not known");
     } else if (*work.read <= 0) {
-        return leave_out("its buffers may fit a cache, and it reads nothing");
+        return leave_out("the kernel's buffers may fit a cache, and the kernel reads nothing");
     } else {
         bound_cache(record, limits, *place, out);
     }
     if (!work.assumed || out.bounds.size() == before) return;
-    out.bounds.back().how += ", every buffer once";
+    out.bounds.back().how += ", if every buffer moves once";
     out.bounds.back().simulated = true;  // the kernel may touch only a part of them
 }
 
@@ -121,7 +121,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     const auto* rate = limits.find(std::string("scatter.") + what + ".rate");
     if (!rate || !is_scattered || sectors <= 0) return;
     auto bound = at_rate("l2", "L2, partial sectors", "L2 sectors", sectors, "sector", *rate);
-    bound.how += ", " + format_significant(sector_bytes * requests.sectors.mean, 3) + " bytes moved for " +
+    bound.how += ", " + format_significant(sector_bytes * requests.sectors.mean, 3) +
+                 " bytes per work-item instead of " +
                  format_significant(sector_bytes * requests.least_sectors.mean, 3) + ", " + source_of(*record.counts);
     add_asked(record, std::move(bound), out);
 }
@@ -189,9 +190,9 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by its
-/// utilization. The profiler starts with empty caches. So its utilization of memory is used only if no cache holds the
-/// data.
+/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by that
+/// level's utilization. The profiler starts with empty caches, so it measures memory traffic that the timed launch does
+/// not have. The utilization of memory is therefore used only if no cache holds the data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {
@@ -207,7 +208,7 @@ void bound_counted_levels(const Record& record, const Limits& limits, Explanatio
         if (!percent || !duration) return;
         const double seconds = std::min(std::clamp(*percent / 100, 0.0, 1.0) * *duration, record.time->median);
         out.bounds.push_back({id, name + " bandwidth", name, seconds, seconds, seconds,
-                              format_significant(*percent, 3) + " % of what it can take" + by_ncu, metric});
+                              format_significant(*percent, 3) + " % of its peak" + by_ncu, metric});
     };
     const auto place = place_of(record, limits, "bandwidth", 1);
     if (place && place->memory) share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");

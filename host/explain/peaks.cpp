@@ -68,35 +68,35 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
         if (!now.empty() && now.front().id != before.id) now.clear();
     }
     if (now.empty()) {
-        out.note = "the few cells that could measure it do not, or other work disturbs them";
+        out.note = "the cells that measure it gave no value, perhaps because of other work";
         return out;
     }
     out.now = now.front().value;
     if (limit == Limit::impossible ? gain(before, now.front()) > 1 : is_faster(before, now.front())) {
         out.used = true;
-        out.note = "the profile was disturbed, so the value measured beside this cell stands";
+        out.note = "the profile was disturbed, so the value measured next to this cell counts";
         for (auto* limits : {&limits_, &used_}) {
             replace(*limits, now.front());
             for (const auto& other : now) replace_if(*limits, other, is_faster);
         }
     } else if (limit == Limit::impossible) {
-        out.note = "it is no faster now, so this cell still exceeds it";
+        out.note = "the peak is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
-        // A cause that slows both the peak and the cell lasts, so the cell takes the same time before and after. A
-        // short burst of other work slows only the peak.
+        // If one lasting cause slows both the peak and the cell, the cell takes the same time before and after this
+        // measurement. A short burst of other work slows only the peak.
         const auto after = once_more(cell);
         const bool steady = after && is_alike(record.time->median, after->time->median);
         const auto second = steady ? measured(before.id) : std::vector<Figure>();
         now = faster_of(now, second);
         out.now = now.front().value;
         out.used = !second.empty() && is_slower(before, now.front()) && is_known(now.front());
-        out.note = out.used ? "something slows both it and this cell now, so the value measured beside this cell stands"
-                            : "the probe was disturbed now, so the profile's value stands";
+        out.note = out.used ? "something slows both the peak and this cell now, so the new value counts"
+                            : "the new measurement was disturbed, so the earlier value counts";
         // The same cause slowed the other figures that these cells give.
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);
     } else {
-        out.note = "the earlier one stands";
+        out.note = "the earlier value counts";
     }
     return out;
 }

@@ -5,7 +5,8 @@
 // Measuring the peak next to the cell shows both cases.
 //
 // A faster peak replaces the profile's value for the rest of the command. A slower peak applies only to the current
-// cell. It is used only if the cell, timed once more, takes as long as before: the same cause then slows both.
+// cell. It is used only if the cell, timed once more, takes as long as before. The same cause then slows both the peak
+// and the cell.
 //
 // A peak that the profile lacks is measured if a cell is not explained without it.
 #pragma once
@@ -52,8 +53,9 @@ private:
     /// Measures the figures that the profile lacks and the explanation needs, each once per device. Returns the figures
     /// that have a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
-    /// Measures the peak `before` of a doubtful bound again, and decides whether to use the new value. `limit`: what
-    /// the bounds said of the cell's limiter before. The result's `note` says why the value is used or not.
+    /// Measures the peak of a doubtful bound again, and decides whether to use the new value. `before`: its value so
+    /// far. `limit`: whether the bounds with that value name a limiter, or why they do not. The result's `note` says
+    /// why the new value is used or not.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
 
@@ -85,10 +87,11 @@ bool is_slower(const Figure& before, const Figure& now);
 /// Whether two times of one cell are equal within the spread of an idle machine.
 bool is_alike(double seconds, double other);
 
-/// Whether a cell's second time replaces its first time. `limit`: what the bounds said of the first time. If no bound
-/// explained the first time, the second must be notably shorter. If a bound exceeded the first time, the second must be
-/// notably longer. If the first time was unsteady, the second must be steady. Other processes may have taken a core or
-/// memory bandwidth, from the cell or from the measurement of the peak.
+/// Whether a cell's second time replaces its first time. `limit`: whether the bounds named a limiter for the first
+/// time, or why they did not. If no bound explained the first time, the second must be notably shorter. If a bound
+/// exceeded the first time, the second must be notably longer. If the first time was unsteady, the second must be
+/// steady. Other processes may have taken a core or memory bandwidth, from the cell or from the measurement of the
+/// peak.
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
 /// Replaces the figure with the same identifier as `now`. The new figure is marked as measured after the profile.

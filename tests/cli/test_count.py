@@ -146,7 +146,7 @@ class Count(counting.CountTest):
         self.assertTrue(0.001 < rare["unlike_groups"] < 0.1, rare["unlike_groups"])
         self.assertNotIn("unlike_groups", even)
         said = " ".join(out.split())
-        self.assertRegex(said, r"Up to [\d.]+ % of the groups may execute something else \(95 %\)\.")
+        self.assertRegex(said, r"With 95 % confidence, at most [\d.]+ % of the work-groups execute something else than the counted ones\.")
         roots = next(o["per_item"] for o in rare["operations"] if o["kind"] == "float_function")
         if roots["high"] == 2:
             self.assertNotIn("mean", roots)
@@ -219,7 +219,7 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         for other in "k.cl:gather", "gather":
             out, _ = self.lab("count", "k.cl:copy", "--vs", other)
             self.assertEqual(words(out.split("\n\n")[-1]), "Counted: 4.5 times the sectors of global memory in k_gather, and integer "
-                                                            "divisions only in k_gather; both ask for as many bytes.")
+                                                            "divisions only in k_gather; both request about the same number of bytes.")
         (self.folder / "o.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n#ifndef ONCE\n#define ONCE 0\n#endif\n"
                                           "kernel void f(global int* b) { int i = get_global_id(0); b[i] = ONCE ? i : i / (b[i] | 1); }\n")
         out, _ = self.lab("count", "o.cl", "--vs=-DONCE=1", "--json", "counts.jsonl", "--force")

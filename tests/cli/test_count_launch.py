@@ -80,12 +80,12 @@ class CountLaunch(counting.CountTest):
     def test_distinct_bytes_are_counted_per_launch(self):
         few = "kernel void few(global int* a, global int* b, int n) { int i = get_global_id(0); if (a[i % 3] > 5) b[0] = 1; }\n"
         page = self.page(few, n="4096")
-        self.assertRegex(page, r"(?m)^  different bytes, launch +12$")
-        self.assertRegex(page, r"(?m)^  different sectors, counted groups +1$")
+        self.assertRegex(page, r"(?m)^  distinct bytes, launch +12$")
+        self.assertRegex(page, r"(?m)^  distinct sectors, counted groups +1$")
         apart = "kernel void apart(global int* a, global int* b, int n) { int i = get_global_id(0); b[i * 16 % n] = a[i]; }\n"
         self.assertEqual(self.count(apart, n="4096")["apart"]["footprint"][-1]["bytes"], 4 * 4096 + 4 * 256)
         page = self.page(apart, n="1048576")
-        self.assertRegex(page, r"(?m)^  different bytes, launch +not known$")
+        self.assertRegex(page, r"(?m)^  distinct bytes, launch +not known$")
         self.assertRegex(page, r"(?m)^  groups counted +120 of 16384$")
 
     def test_each_launch_is_counted_and_equal_ones_once(self):

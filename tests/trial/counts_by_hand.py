@@ -68,7 +68,7 @@ CASES = [
     ("bytes apart", launch(4096), kernel("b[i / 16 * 16] = 1;"), {"different": 4 * 256}),
     ("shorts of 37 bytes", launch(4096), kernel("global char* p = (global char*)a; b[0] = p[i % 37];"), {"different": 37 + 4}),
     ("a histogram", launch(4096), kernel("atomic_inc(a + i % 10);"), {"different": 40, "atomic": 1}),
-    ("different bytes of many groups", launch(BIG * GROUP), kernel("b[i] = a[i];"), {"different": 8 * BIG * GROUP}),
+    ("distinct bytes of many groups", launch(BIG * GROUP), kernel("b[i] = a[i];"), {"different": 8 * BIG * GROUP}),
     ("the last of two groups is long", launch(2 * GROUP), kernel(ROOT % "g == 1 ? 1 << 30 : 10"), {"sqrt": (2**30 + 10) / 2}),
     ("the first of two groups is long", launch(2 * GROUP), kernel(ROOT % "g == 0 ? 1 << 22 : 10"), {"sqrt": (2**22 + 10) / 2}),
     ("rows of data", launch(1024 * GROUP, more="kernel k\narg a = iota:65536\n"), kernel(ROOT % "a[g] / 16"), {"sqrt": mean(g // 16 for g in range(1024))}),

@@ -462,7 +462,7 @@ def versus_case(lab, case):
     first, second, wrong = case
     lab.write({"a.cl": first, "b.cl": second})
     lab("count", "a.cl", "--vs", "b.cl")
-    last = re.search(r"(Counted:|In the counted groups:|What is known) .*?\. |$", " ".join(lab.said.split()))[0] or "no sentence"
+    last = re.search(r"(Counted:|In the counted groups:|The known amounts) .*?\. |$", " ".join(lab.said.split()))[0] or "no sentence"
     return f"not '{wrong}'", last, not re.search(wrong, last), ""
 
 

@@ -147,12 +147,12 @@ BOOST_AUTO_TEST_CASE(peak_that_is_faster_twice_replaces_that_of_the_profile) {
 BOOST_AUTO_TEST_CASE(equal_or_wrong_repeated_peak_keeps_that_of_the_profile) {
     const Doubted same([](Record& record, const model::Cell&, std::size_t) { test::take(record, 10); });
     BOOST_REQUIRE(same.explanation.again.size() == 1u);
-    BOOST_TEST(same.explanation.again.front().note == "it is no faster now, so this cell still exceeds it");
+    BOOST_TEST(same.explanation.again.front().note == "the peak is no faster now, so this cell still exceeds it");
     const Doubted wrong([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
     BOOST_REQUIRE(wrong.explanation.again.size() == 1u);
     BOOST_TEST(!wrong.explanation.again.front().used);
     BOOST_TEST(wrong.explanation.again.front().note ==
-               "the few cells that could measure it do not, or other work disturbs them");
+               "the cells that measure it gave no value, perhaps because of other work");
     for (const auto* one : {&same, &wrong}) BOOST_TEST(one->limits.find("launch.empty.item")->value == 10);
 }
 

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_one_peak) {
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1)) == 2e-3, is_close);
     BOOST_TEST(said(computed(2.1e-3, 1, 1)) == "limited by float arithmetic: 95 % of the time");
     BOOST_TEST(bound(explain::explain(computed(2.1e-3, 1, 1), profile()), "arithmetic")
-                   .how.ends_with(", on 1.00 of 2 cores: others had the rest"));
+                   .how.ends_with(", on 1.00 of 2 cores: other processes had the rest"));
     BOOST_TEST(arithmetic(computed(2.1e-3, 0, 0)) == 1e-3, is_close);  // not known
     BOOST_TEST(arithmetic(computed(2.1e-3, 1.97, 0.03)) == 1e-3, is_close);
 }

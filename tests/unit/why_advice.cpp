@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
     BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
     BOOST_TEST(says(lines.how, "256 kcache lines"), lines.how);
     BOOST_TEST(says(said_of(r, profile()),
-                    "Loads of a work-item touch 32 bytes for 4 used, because memory moves in sectors of 32 bytes and "
+                    "Loads of a work-item move 32 bytes and use 4, because memory moves in sectors of 32 bytes and "
                     "the accesses are scattered."),
                said_of(r, profile()));
     // Less than a tenth of the time is nothing to speak of.

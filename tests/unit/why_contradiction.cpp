@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(more_declared_than_requested_bytes_are_a_contradiction) {
     const auto said = explain::contradictions(counted(1, counts, work));
     BOOST_REQUIRE(said.size() == 1u);
     BOOST_TEST(said.front() ==
-               "268 MB are declared, and its work-items ask for 134 MB at the most, counted by "
+               "268 MB are declared, but the work-items request at most 134 MB, counted by "
                "simulation of 4 of 65536 groups");
     work.assumed = true;  // nobody declared them
     BOOST_TEST(contradicted(work, counts) == 0u);

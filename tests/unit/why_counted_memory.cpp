@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(bank_conflicts_of_lanes_are_serialised) {
     const auto e = explained(r);
     BOOST_TEST(bound(e, "local").seconds == seconds, is_close);
     BOOST_TEST(bound(e, "local").name == "local memory, bank conflicts");
-    BOOST_TEST(explain::advice(r, e, gpu()) == "Conflicts make local memory take 8 times as many turns as without.");
+    BOOST_TEST(explain::advice(r, e, gpu()) ==
+               "Because of bank conflicts, local memory needs 8 times as many passes through its banks.");
     counts.local_reads.ways = each(2);
     BOOST_TEST(bound(explained(counted(1e-3, counts)), "local").name == "local memory bandwidth");
 }
@@ -94,7 +95,8 @@ BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_their_addresses) {
     BOOST_TEST(bound(e, "atomics").seconds == 256000 / 1e9, is_close);
     BOOST_REQUIRE(e.limiter());
     BOOST_TEST(explain::advice(r, e, gpu()) ==
-               "256 of a group's 256 atomics meet on one address; a sum in local memory would make one of them.");
+               "256 of a work-group's 256 atomics go to one address; a sum in local memory would replace them with one "
+               "atomic.");
     // Addresses that no two atomics of the counted groups share are as many more in the others.
     counts.global_atomics.addresses = 1024;
     BOOST_TEST(bound(explained(counted(1, counts, {.footprint = 1 * MiB})), "atomics").seconds == 256000 / 400e9,
@@ -131,20 +133,22 @@ BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     const auto difference = [](const Counts& x, const Counts& y, double as_long = 1) {
         return explain::difference({&x, 1}, {&y, 1}, as_long, true);
     };
-    BOOST_TEST(difference(a, b) ==
-               "Counted: 4.5 times the sectors of global memory in rows against tile; both ask for as many bytes.");
+    BOOST_TEST(
+        difference(a, b) ==
+        "Counted: 4.5 times the sectors of global memory in rows against tile; both request about the same number "
+        "of bytes.");
     b.barriers = each(1);
     BOOST_TEST(difference(a, b) ==
-               "Counted: 4.5 times the sectors of global memory in rows, and barriers only in tile; both ask for as "
-               "many bytes.");
+               "Counted: 4.5 times the sectors of global memory in rows, and barriers only in tile; both request "
+               "about the same number of bytes.");
     // What the slower one has more of comes first.
     BOOST_TEST(difference(a, b, 2) ==
-               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as "
-               "many bytes.");
+               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both request "
+               "about the same number of bytes.");
     // A CPU has no waves: what counts is what a group touches.
     BOOST_TEST(explain::difference({&a, 1}, {&b, 1}, 1, false) ==
-               "Counted: 4.5 times the different sectors of the counted groups in rows, and barriers only in tile; "
-               "both ask for as many bytes.");
+               "Counted: 4.5 times the distinct sectors of the counted work-groups in rows, and barriers only in tile; "
+               "both request about the same number of bytes.");
     // On a CPU, sectors that explain less than what was named before are omitted; on a GPU they are not.
     BOOST_TEST(says(explain::difference({&a, 1}, {&b, 1}, 1, false, 4), "sectors"));
     BOOST_TEST(!says(explain::difference({&a, 1}, {&b, 1}, 1, false, 5), "sectors"));
@@ -159,15 +163,15 @@ BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     a.path.arithmetic = 8, chained.path.arithmetic = 32;  // long_chain
     BOOST_TEST(difference(a, chained) ==
                "Counted: 4 times the operations in the longest chain in chained against "
-               "rows; both ask for as many bytes.");
-    BOOST_TEST(difference(a, a) == "rows and rows execute alike, within a tenth.");
+               "rows; both request about the same number of bytes.");
+    BOOST_TEST(difference(a, a) == "The amounts of work of rows and rows differ by less than 10 %.");
     Counts slow = a;
     slow.id = "slow";
     for (const double as_long : {1.39, 1 / 1.39})
         BOOST_TEST(difference(a, slow, as_long)
-                       .starts_with(std::string("rows and slow execute alike, within a tenth, though ") +
+                       .starts_with(std::string("The amounts of work of rows and slow differ by less than 10 %, but ") +
                                     (as_long > 1 ? "slow" : "rows") + " took 1.39 times as long here"));
-    BOOST_TEST(difference(a, slow, 1.05) == "rows and slow execute alike, within a tenth.");
+    BOOST_TEST(difference(a, slow, 1.05) == "The amounts of work of rows and slow differ by less than 10 %.");
     // What one loads as scattered as the other stores.
     auto rows = launch(100, 32, 256), columns = rows;
     rows.id = "rows", columns.id = "columns";

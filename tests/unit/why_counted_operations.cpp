@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(products_and_sums_may_be_separate_or_fused) {
     // A time of less than the two apart can only be that of the two joined.
     const auto joined = bound(explained(counted(0.55 * both, counts)), "arithmetic");
     BOOST_TEST(joined.seconds == both / 2 / 1.01, is_close);
-    BOOST_TEST(says(joined.how, "lowered to what the compiler cannot join"));
+    BOOST_TEST(says(joined.how, "lowered to the least work that the compiler may have left"));
 }
 
 BOOST_AUTO_TEST_CASE(waiting_lanes_take_full_time) {
@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(waiting_lanes_take_full_time) {
     const auto e = explained(r);
     BOOST_TEST(bound(e, "arithmetic").seconds == 2 * seconds, is_close);
     BOOST_TEST(explain::advice(r, e, gpu()) ==
-               "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
+               "On average, only 50 % of a wave's lanes are active, because neighbouring work-items take different "
+               "paths.");
     // A CPU's work-items wait for no other.
     auto cpu = r;
     cpu.device.type = "cpu";
@@ -168,7 +169,7 @@ BOOST_AUTO_TEST_CASE(small_groups_are_the_limiter_with_advice_for_larger_ones) {
     const auto e = explained(r);
     BOOST_TEST(limiter(e) == "groups");
     BOOST_TEST(explain::advice(r, e, gpu()) ==
-               "The groups are of size 1; of size 256 there are 256 times fewer to start.");
+               "The work-group size is 1. With size 256, the launch would have 256 times fewer work-groups.");
 }
 
 BOOST_AUTO_TEST_CASE(busy_pipe_counts_as_its_arithmetic_not_as_issue) {

@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(assumed_buffer_use_proves_no_time_impossible) {
     auto e = explanation(r);
     explain::drop_removed(r, e);
     BOOST_TEST(bool(e.limit == model::Limit::unexplained));
-    BOOST_TEST(says(why_not(e, "memory bandwidth"), "its buffers once would take longer than the kernel"));
+    BOOST_TEST(says(why_not(e, "memory bandwidth"), "moving every buffer once would take longer than the kernel"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

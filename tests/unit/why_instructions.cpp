@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(operations_hoisted_by_the_compiler_are_no_bound) {
     BOOST_CHECK(e.limit == Limit::impossible);
     explain::drop_removed(r, e);
     BOOST_CHECK(e.limit == Limit::unexplained);
-    BOOST_TEST(says(why_not(e, "instruction issue"), "the compiler left some of it out"));
+    BOOST_TEST(says(why_not(e, "instruction issue"), "the compiler removed a part of it"));
 }
 
 BOOST_AUTO_TEST_CASE(assumed_bytes_do_not_give_an_instruction_count) {

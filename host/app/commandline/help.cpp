@@ -37,7 +37,7 @@ std::string line_of(const Row& row, const std::string& about) {
     return report::wrap_beside(names, whole, help_width);
 }
 
-const Row help_row{"help,h", "[all]", "Prints this page; `all`: everything."};
+const Row help_row{"help,h", "[all]", "Prints this page; with `all`, the full page."};
 
 /// Adds a last group for options in no other group, such as one that only a single command has.
 std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {

@@ -157,12 +157,12 @@ Amount distinct_amount(const Counts& c) {
 /// groups.
 void add_different(Table& table) {
     const auto touched = [](const Counts& c) { return c.footprint.empty() ? 0 : c.footprint.back().bytes; };
-    table.text("different bytes, launch", touched, [](const Counts& c) {
+    table.text("distinct bytes, launch", touched, [](const Counts& c) {
         const auto bytes = distinct_bytes(c);
         return bytes ? number(*bytes) : not_known;
     });
-    table.value("different bytes, counted groups", touched);
-    table.value("different sectors, counted groups",
+    table.value("distinct bytes, counted groups", touched);
+    table.value("distinct sectors, counted groups",
                 [](const Counts& c) { return c.footprint.empty() ? 0 : c.footprint.back().sectors; });
 }
 
