@@ -163,12 +163,19 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
     return out;
 }
 
-/// Reports idle compute units, if the timed operation is a single launch.
+/// Reports idle compute units, or a GPU without a full wave for each unit, if the timed operation is a single launch.
 std::string of_size(const Record& record, const Limits& limits) {
-    const double groups = record.work.groups, idle = 1 - groups / limits.units;
-    if (groups <= 0 || idle < worth_saying || record.work.launches != 1) return "";
-    return concat(groups == 1 ? "One group works" : number(groups) + " groups work", " on ", number(groups), " of the ",
-                  limits.units, is_gpu(record) ? " compute units" : " cores", ", and the others are idle.");
+    const auto& work = record.work;
+    const double idle = 1 - work.groups / limits.units;
+    if (work.groups <= 0 || work.launches != 1) return "";
+    if (idle >= worth_saying)
+        return concat(work.groups == 1 ? "One group works" : number(work.groups) + " groups work", " on ",
+                      number(work.groups), " of the ", limits.units, is_gpu(record) ? " compute units" : " cores",
+                      ", and the others are idle.");
+    const double items = work.groups * work.group, lanes = limits.units * record.device.preferred_multiple;
+    if (!is_gpu(record) || items <= 0 || items > lanes * (1 - worth_saying)) return "";
+    return concat("The launch has ", number(items), " work-items, but one wave per compute unit has ", number(lanes),
+                  " lanes.");
 }
 
 double most(const Counts& counts, const Amount& amount) { return counts.items * std::max(amount.high, amount.mean); }
