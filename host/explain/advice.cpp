@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/text.hpp"
@@ -172,7 +173,9 @@ std::string of_size(const Record& record, const Limits& limits) {
         return concat(work.groups == 1 ? "One group works" : number(work.groups) + " groups work", " on ",
                       number(work.groups), " of the ", limits.units, is_gpu(record) ? " compute units" : " cores",
                       ", and the others are idle.");
-    const double items = work.groups * work.group, lanes = limits.units * record.device.preferred_multiple;
+    const auto* width = limits.find("divergence.width.full");
+    const double wave = width ? width->value : limits.compute_capability > 0 ? 32 : 0;  // 0: not known
+    const double items = work.groups * work.group, lanes = std::round(wave) * limits.units;
     if (!is_gpu(record) || items <= 0 || items > lanes * (1 - worth_saying)) return "";
     return concat("The launch has ", number(items), " work-items, but one wave per compute unit has ", number(lanes),
                   " lanes.");
