@@ -235,7 +235,7 @@ private:
                                                 : "";
             for (auto& cell : cells) {
                 cell.sampling = std::make_unique<Sampling>(*cell.state);
-                cell.sampling->set_batch(number, apart);
+                cell.sampling->set_batch(number, apart, cells.size() > 1);
             }
             measure(cells, budget - bytes);
         }

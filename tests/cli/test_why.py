@@ -2,6 +2,8 @@
 import json
 import os
 import re
+import signal
+import time
 import unittest
 
 from lab import SOURCE, LabTest, against_noise, main, words
@@ -50,6 +52,23 @@ class Why(LabTest):
                 break
         self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
         return words(out), line
+
+    def test_interrupt_prints_the_finished_cells(self):
+        self.profile(FAST)
+        (self.folder / "two.cl").write_text("kernel void fine(global float* x) { x[get_global_id(0)] = 1; }\n"
+                                            "kernel void endless(global volatile float* x) { while (x[0] != 7) x[1] = 2; }\n")
+        for seconds in (8, 30, 120):  # until `fine` is finished, on any machine
+            process = self.start("why", "two.cl:fine", "two.cl:endless", "-d", "cpu", "--arg", "x=zero:1024",
+                                 "--global", "1024", "--timeout", "600")
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertIn("interrupted", err)
+            if "1 finished" in err:
+                break
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("two_fine", out)
+        self.assertIn("float peak", out)
 
     def test_missing_profile_is_measured_on_request(self):
         _, err = self.lab("why", "saxpy_w32", "--device", "cpu", "--profile", "soon", status=2)

@@ -195,6 +195,18 @@ void make_profiles(const WhyOptions& asked) {
     }
 }
 
+/// After an interrupt: explains the measured cells by the profile alone, without measuring anything again.
+void explain_rest(const Asked& asked) {
+    for (auto& done : asked.cells) {
+        if (done.written) continue;
+        const auto& limits = asked.request.settings.limits.at(done.record.device.selector);
+        auto explanation = explain::explain(done.record, limits);
+        explanation.advice = explain::advice(done.record, explanation, limits);
+        write_cell(asked.sink, done, done.record);
+        asked.page.add(done.record, explanation, limits.utc);
+    }
+}
+
 /// Returns the cells' exit status, or 130 if interrupted.
 int explain_devices(const Asked& asked, const std::vector<model::Device>& devices, double pair_seconds) try {
     bool ok = true;
@@ -206,8 +218,8 @@ int explain_devices(const Asked& asked, const std::vector<model::Device>& device
     }
     return ok ? 0 : 1;
 } catch (const run::Interrupted&) {
-    write_rest(asked.sink, asked.cells);
     say_doing("");
+    explain_rest(asked);
     say(asked.sink.interrupted());
     return 130;
 } catch (...) {

@@ -76,6 +76,7 @@ bool Sampling::warm_up() {
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds,
                                             subject.is_row() ? audit.event_seconds : 0, rules_);
         if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // a second one would find cached data
+        operation_seconds_ = operation;
         look_at_data(operation);
     });
 }
@@ -109,7 +110,8 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         // Only for kernels on a CPU device. For a GPU, the host's threads do not compute. In a native loop, the calling
         // thread computes, too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
-        put_data_back_in_time(per_sample_);
+        put_data_back_in_time(per_sample_ + fills_caches());
+        if (fills_caches()) state_.subject->run();
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
@@ -160,8 +162,9 @@ void Sampling::set_cores(model::Timing& timing) const {
     timing.waited = cores.waited;
 }
 
-void Sampling::set_batch(unsigned number, const std::string& apart) {
+void Sampling::set_batch(unsigned number, const std::string& apart, bool in_turns) {
     batch_ = number;
+    in_turns_ = in_turns;
     if (!apart.empty())
         state_.warn(model::Warning::not_in_turns, apart +
                                                       ", so the cells of this comparison were measured in batches; "
@@ -304,6 +307,13 @@ bool Sampling::begin_with_fresh_data(const std::string& why) {
             std::max(operations_per_sample(operation, step, 0, 0, rules_), static_cast<unsigned>(subject.sets())),
             most);
     });
+}
+
+bool Sampling::fills_caches() const {
+    constexpr double long_operation = 0.1;  // seconds; caches fill in a small part of it
+    const auto& facts = state_.session.facts();
+    return in_turns_ && state_.settings.cache == Cache::hot && !state_.fresh_data && !state_.setup.slope &&
+           operation_seconds_ < long_operation && facts.implementation != model::Implementation::oclgrind;
 }
 
 void Sampling::put_data_back_in_time(unsigned number) {

@@ -44,8 +44,8 @@ public:
     /// `why`: the reason in the record. False: failed.
     bool begin_with_fresh_data(const std::string& why);
     /// Cells with the same number take turns. `apart`: why other cells of the comparison are in another batch; empty:
-    /// all are in one batch.
-    void set_batch(unsigned number, const std::string& apart);
+    /// all are in one batch. `in_turns`: this cell is not alone in its batch.
+    void set_batch(unsigned number, const std::string& apart, bool in_turns);
 
     const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps: one value per sample taken
     unsigned operations() const { return per_sample_; }     ///< per sample
@@ -68,6 +68,9 @@ private:
     void look_at_data(double operation);
     bool knows_enough(const Subject::OnData& times, double spent) const;
     void put_data_back_in_time(unsigned operations);  ///< call before `operations` operations
+    /// Whether an untimed operation precedes each sample. It brings the cell's data back to the caches, because other
+    /// cells have used them since the last sample.
+    bool fills_caches() const;
     /// Runs operations without events for `seconds`. Returns the seconds per operation, pauses included.
     double run_row(double seconds);
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
@@ -79,7 +82,8 @@ private:
     StopRule stop_;
     DriftFilter drift_;
     Subject::Parts parts_;
-    bool settled_ = false, interrupted_ = false, cut_ = false;
+    bool settled_ = false, interrupted_ = false, cut_ = false, in_turns_ = false;
+    double operation_seconds_ = 0;  ///< of one operation, from the warm-up
     unsigned per_sample_ = 1, batch_ = 1;
     std::uint64_t reach_ = 0;  ///< operations that may continue from each other's data; 0: any number
     /// Samples taken; the sample at which outputs are checked next; end of the range from which that sample was drawn.
