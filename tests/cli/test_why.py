@@ -55,10 +55,10 @@ class Why(LabTest):
 
     def test_interrupt_prints_the_finished_cells(self):
         self.profile(FAST)
-        (self.folder / "two.cl").write_text("kernel void fine(global float* x) { x[get_global_id(0)] = 1; }\n"
-                                            "kernel void endless(global volatile float* x) { while (x[0] != 7) x[1] = 2; }\n")
+        (self.folder / "fine.cl").write_text("kernel void a(global float* x) { x[get_global_id(0)] = 1; }\n")
+        (self.folder / "endless.cl").write_text("kernel void b(global volatile float* x) { while (x[0] != 7) x[1] = 2; }\n")
         for seconds in (8, 30, 120):  # until `fine` is finished, on any machine
-            process = self.start("why", "two.cl:fine", "two.cl:endless", "-d", "cpu", "--arg", "x=zero:1024",
+            process = self.start("why", "fine.cl", "endless.cl", "-d", "cpu", "--arg", "x=zero:1024",
                                  "--global", "1024", "--timeout", "600")
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
@@ -67,8 +67,7 @@ class Why(LabTest):
             if "1 finished" in err:
                 break
         self.assertEqual(process.returncode, 130)
-        self.assertIn("two_fine", out)
-        self.assertIn("float peak", out)
+        self.assertRegex(out, r"fine_a\n.*explained(.|\n)*empty kernel")
 
     def test_missing_profile_is_measured_on_request(self):
         _, err = self.lab("why", "saxpy_w32", "--device", "cpu", "--profile", "soon", status=2)
