@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(scattered_stores_are_bounded_by_the_sector_rate) {
     BOOST_TEST(e.limiter()->name == "L2, partial sectors");
     BOOST_TEST(says(e.limiter()->how, "counted by simulation of 4 of 65536 groups"));
     BOOST_TEST(explain::advice(r, e, gpu()) ==
-               "Stores move 32 bytes for 4 used: 8 times the sectors of neighbours side by side.");
+               "Stores move 32 bytes and use 4: 8 times as many sectors as if neighbouring work-items accessed adjacent "
+               "data.");
     // Side by side they are a stream, and nothing is to be said of them.
     BOOST_TEST(bound(explained(counted(1e-3, launch(groups))), "l2").seconds == groups * 32 * 32 / 8e12, is_close);
 }
@@ -178,8 +179,8 @@ BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     std::tie(rows.reads.sectors, rows.writes.sectors) = std::pair(each(1.0 / 8), each(1));
     std::tie(columns.reads.sectors, columns.writes.sectors) = std::pair(each(1), each(1.0 / 8));
     BOOST_TEST(difference(rows, columns) ==
-               "Counted: 8 times the sectors of loads in columns, and 8 times the sectors of stores in rows; both ask "
-               "for as many bytes.");
+               "Counted: 8 times the sectors of loads in columns, and 8 times the sectors of stores in rows; both "
+               "request about the same number of bytes.");
     const std::array kernels{a, a};
     BOOST_TEST(explain::difference(kernels, {&a, 1}, 1, true) ==
                "Counted: 2 times the sectors of global memory in rows, and 2 times the bytes of loads and stores in "
