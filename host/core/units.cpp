@@ -47,7 +47,8 @@ std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std
     const Prefix* chosen = &prefixes.front();
     for (const auto& prefix : prefixes)
         if (exponent >= std::lround(std::log10(prefix.factor))) chosen = &prefix;
-    return format_significant(value / chosen->factor, digits) + " " + chosen->text + (*chosen->text && unit.find(' ') != unit.npos ? " " : "") + std::string(unit);
+    const char* apart = *chosen->text && unit.find(' ') != unit.npos ? " " : "";
+    return format_significant(value / chosen->factor, digits) + " " + chosen->text + apart + std::string(unit);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ struct Explanation {
 
     /// Records why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
-    /// Records that `what` has no bound, because the profile lacks its `peak`. `figure`: what to measure; empty: nothing.
+    /// Records that `what` has no bound, because the profile lacks its `peak`. `figure`: what to measure, if anything.
     void lacks(std::string what, const std::string& peak, const std::string& figure = {}) {
         add_once(no_peak, what);
         if (!figure.empty()) missing.push_back(figure);
