@@ -38,7 +38,8 @@ struct Prefix {
 
 constexpr std::array<Prefix, 5> small_prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
 
-/// Uses the prefix that leaves 1 to 3 digits before the point. `prefixes` ascend.
+/// Uses the prefix that leaves 1 to 3 digits before the point. `prefixes` ascend. A unit of several words stands apart
+/// from its prefix: "662 k cache lines".
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit, int digits = 3) {
     if (value == 0 || !std::isfinite(value)) return format_significant(value, digits) + " " + std::string(unit);
@@ -46,7 +47,8 @@ std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std
     const Prefix* chosen = &prefixes.front();
     for (const auto& prefix : prefixes)
         if (exponent >= std::lround(std::log10(prefix.factor))) chosen = &prefix;
-    return format_significant(value / chosen->factor, digits) + " " + chosen->text + std::string(unit);
+    const char* apart = *chosen->text && unit.find(' ') != unit.npos ? " " : "";
+    return format_significant(value / chosen->factor, digits) + " " + chosen->text + apart + std::string(unit);
 }
 
 }  // namespace

@@ -336,7 +336,7 @@ std::vector<std::string> contradictions(const Record& record) {
     if (work.flops < counted / most_apart || (!calls && work.flops > most_apart * (counted + integers)))
         out.push_back(both(format_rate(work.flops, "FLOP"), "are declared",
                            "the kernel's text computes " + format_rate(counted, "FLOP") +
-                               (integers > 0 ? " and " + format_rate(integers, "integer operation") + "s" : ""),
+                               (integers > 0 ? " and " + format_rate(integers, "integer operations") : ""),
                            counts));
     return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -75,7 +76,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.flops <= 0) return out.leave_out("arithmetic", "no operations are declared");
     const auto peak = peak_of(record, limits);
-    if (!peak) return out.leave_out("arithmetic", "the profile has no " + work.type + " peak");
+    if (!peak) return out.lacks(work.type + " arithmetic", work.type + " peak", "fma.peak." + work.type);
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
     // A unit executes whole work-groups, so the time rises in steps with the number of work-groups.
@@ -119,14 +120,13 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
         auto typed = record;
         typed.work.type = type;
         typed.work.flops = 2 * number;
-        Explanation found;
-        bound_flops(typed, limits, found);
-        for (auto& one : found.unbounded) out.unbounded.push_back(std::move(one));
-        for (auto& bound : found.bounds) {
+        const auto known = out.bounds.size();
+        bound_flops(typed, limits, out);
+        for (auto& bound : std::span(out.bounds).subspan(known)) {
             bound.low *= least / number;
             bound.how += ", " + source_of(counts);
             lower_to_time(bound, record);
-            add_asked(record, std::move(bound), out);
+            bound.simulated = true;
         }
     }
     if (out.bounds.size() == before) out.leave_out("arithmetic", "no counted operation has a peak in the profile");
@@ -192,8 +192,7 @@ void bound_slow_operations(const Record& record, const Limits& limits, Explanati
         if (slow.unit.empty() || number <= 0) continue;
         const auto* rate = limits.find(slow.figure);
         if (!rate) {
-            out.missing.push_back(slow.figure);
-            out.leave_out(slow.name, "the profile has no rate of it");
+            out.lacks(slow.name, "rate of it", slow.figure);
             continue;
         }
         auto bound = at_rate(slow.unit, slow.name, slow.name, number, "op", *rate);

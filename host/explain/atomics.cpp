@@ -87,11 +87,8 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     // Without a declared number, the addresses are at most the words of the footprint. Their distribution is unknown.
     const double addresses = work.atomic_addresses > 0 ? work.atomic_addresses : std::max(1.0, work.footprint / word);
     const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
-    if (!rate) {
-        out.missing.push_back("atomic.global.many");
-        return out.leave_out("atomics", "the profile has no rate of them");
-    }
-    auto bound = at_rate("atomics", "atomics", "atomics", work.atomics, "op", *rate);
+    if (!rate) return out.lacks("global atomics", "rate of them", "atomic.global.many");
+    auto bound = at_rate("atomics", "global atomics", "atomics", work.atomics, "op", *rate);
     // If other processes took cores, one core may run alone. It exchanges no cache lines, so the low end uses the
     // highest measured rate.
     if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
@@ -122,8 +119,7 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
         auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
         add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);
     } else {
-        out.missing.push_back("atomic.local.many");
-        out.leave_out(name, "the profile has no rate of them");
+        out.lacks(name, "rate of them", "atomic.local.many");
     }
 }
 

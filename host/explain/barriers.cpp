@@ -44,8 +44,8 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {
         const bool any = barrier_of_group(limits, std::numeric_limits<double>::infinity()) != nullptr;
-        out.leave_out("barriers",
-                      std::string("the profile has no barrier time") + (any ? " for so few work-items" : ""));
+        if (any) return out.leave_out("barriers", "the profile has no barrier time for so few work-items");
+        out.lacks("barriers", "barrier time", "barrier.item");
     }
 }
 

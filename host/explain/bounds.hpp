@@ -136,6 +136,8 @@ double share_of(const Hot& hot, IsMeant is_meant) {
 }
 /// The sampled hot code; null if the code was not sampled.
 const Hot* sampled_code(const Record& record);
+/// Float operations per work-item, without functions.
+double plain_floats(const Counts& counts);
 /// Elements of "float", "product" or "division" that one pass of the block computes.
 double elements_of(const HotBlock& block, const char* what);
 /// Floats per vector in the hot block; 1 for scalar code.

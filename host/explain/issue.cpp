@@ -10,14 +10,6 @@
 namespace cllab::explain {
 namespace {
 
-/// Float operations per work-item, without functions.
-double plain_floats(const Counts& counts) {
-    double all = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) all += o.per_item.mean;
-    return all;
-}
-
 /// The kinds of operation that both the counts and the sampled blocks report, and their number per work-item.
 std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
     return {{"float", plain_floats(counts)},
@@ -88,7 +80,8 @@ Bound at_issue_rate(const Record& record, const Limits& limits, double instructi
 /// CPU: instructions estimated from the sampled code and the counted operations.
 void bound_by_operations(const Record& record, const Limits& limits, Explanation& out) {
     const auto* rate = limits.find("issue.rate");
-    if (is_gpu(record) || !rate || !record.hot || !record.hot->hottest()) return;
+    if (is_gpu(record) || !record.hot || !record.hot->hottest()) return;
+    if (!rate) return out.lacks("instruction issue", "instruction rate", "issue.rate");
     const auto executed = executed_by_samples(record);
     if (executed.instructions <= 0)
         return out.leave_out("instruction issue", "how often the hot block runs is not known");
@@ -101,16 +94,17 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
 
 /// CPU: instructions estimated from the sampled code. The declared or counted bytes give the number of passes.
 void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
-    const auto leave_out = [&](const std::string& why) { out.leave_out("instruction issue", why); };
     if (!record.counters.empty())
-        return leave_out("the counters cover one launch, and the time covers one step or several launches");
+        return out.leave_out("instruction issue",
+                             "the counters cover one launch, and the time covers one step or several launches");
     const double instructions = record.work.instructions;
-    if (instructions <= 0) return leave_out("executed instructions are not counted");
+    if (instructions <= 0) return out.leave_out("instruction issue", "executed instructions are not counted");
     const auto from = std::string("from sampled addresses and ") + (record.counts ? "counted" : "declared") + " bytes";
     const auto* rate = limits.find("issue.rate");
     if (!rate)
-        return leave_out(format_significant(instructions, 3) + " are executed (" + from +
-                         "); the profile has no peak for them");
+        return out.lacks("instruction issue",
+                         concat("peak for ", format_rate(instructions, "instr"), " (", from, ")"),
+                         is_gpu(record) ? "" : "issue.rate");
     add_asked(record, at_issue_rate(record, limits, instructions, *rate, ", " + from), out);
 }
 
@@ -142,12 +136,11 @@ void bound_pipe(const Record& record, Explanation& out) {
 
 /// GPU: executed warp instructions at the measured issue rate of multiply-adds.
 void bound_by_counters(const Record& record, const Limits& limits, Explanation& out) {
-    const auto leave_out = [&](const char* why) { out.leave_out("instruction issue", why); };
     const auto executed = counter_of(record, "smsp__inst_executed.sum");
     const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
-    if (!executed) return leave_out("the executed instructions were not counted");
-    if (!peak) return leave_out("the profile has no float peak");
-    if (!width) return leave_out("the profile has no SIMT width");
+    if (!executed) return out.leave_out("instruction issue", "the executed instructions were not counted");
+    if (!peak) return out.lacks("instruction issue", "float peak", "fma.peak.float");
+    if (!width) return out.lacks("instruction issue", "SIMT width");
     const double rate = peak->value / (2 * width->value);
     const double seconds = *executed / rate;
     out.bounds.push_back({"issue", "instruction issue", "issue", seconds, seconds / issue_beside_multiply_adds, seconds,
@@ -157,6 +150,13 @@ void bound_by_counters(const Record& record, const Limits& limits, Explanation& 
 }
 
 }  // namespace
+
+double plain_floats(const Counts& counts) {
+    double all = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) all += o.per_item.mean;
+    return all;
+}
 
 const Hot* sampled_code(const Record& record) {
     return record.hot && record.hot->evidence == Hot::sampled ? &*record.hot : nullptr;

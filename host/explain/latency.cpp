@@ -28,6 +28,7 @@ struct Link {
     const Figure* figure = nullptr;
     std::string name, instead;
     std::optional<Place> place;  ///< for a load
+    std::string id{};            ///< of the figure, except for a load
 };
 
 /// The load latency of the level that holds the data. If the profile lacks it, uses the latency of a nearer level. A
@@ -54,9 +55,11 @@ Link link_of_load(const Record& record, const Limits& limits, Explanation& out) 
 Link link_of(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.chain == "load") return link_of_load(record, limits, out);
-    if (work.chain == "multiply_add") return {limits.find("fma.latency." + work.type), work.type, "", {}};
-    if (work.chain == "atomic") return {limits.find("atomic.latency"), "atomic", "", {}};
-    return {limits.find("latency.local.latency"), "local memory", "", {}};
+    const auto link = [&](const std::string& id, const std::string& name) {
+        return Link{limits.find(id), name, "", {}, id};
+    };
+    if (work.chain == "multiply_add") return link("fma.latency." + work.type, work.type);
+    return work.chain == "atomic" ? link("atomic.latency", "atomic") : link("latency.local.latency", "local memory");
 }
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
@@ -80,11 +83,10 @@ void add_detours(Bound& bound, const Link& link, double links, const Record& rec
 /// A declared chain: number of links times the latency of a link.
 void bound_declared_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
-    const auto leave_out = [&](const std::string& why) { out.leave_out("latency", why); };
-    if (work.chain.empty()) return leave_out("the dependencies are not known");
+    if (work.chain.empty()) return out.leave_out("latency", "the dependencies are not known");
     const auto link = link_of(record, limits, out);
-    if (work.chain == "load" && !link.place) return leave_out("the profile has no cache sizes");
-    if (!link.figure) return leave_out("the profile has no " + link.name + " latency");
+    if (work.chain == "load" && !link.place) return out.lacks("latency", "cache sizes");
+    if (!link.figure) return out.lacks("latency", link.name + " latency", link.id);
     const double links = std::max(1.0, work.links);
     const auto name = link.name + " latency";
     auto bound =
@@ -97,7 +99,7 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     // low end. A CPU core executes atomics in its own L1.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
-        if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
+        if (!level) return out.lacks("latency", "L2 latency, and without it an atomic's shortest time is not known");
         bound.low = std::min(bound.low, links * level->low);
     }
     out.bounds.push_back(std::move(bound));
@@ -111,10 +113,7 @@ struct ChainTime {
 
 /// Float operations per work-item, including functions.
 double float_operations(const Counts& counts) {
-    double out = operations(counts, Operation::float_function);
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) out += o.per_item.mean;
-    return out;
+    return operations(counts, Operation::float_function) + plain_floats(counts);
 }
 
 /// Identifier of the latency figure for the most frequent type of arithmetic.
@@ -194,8 +193,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         if (part.number <= 0) continue;
         const auto* latency = limits.find(part.id);
         if (!latency) {
-            out.missing.push_back(part.id);
-            out.leave_out("latency", "the profile has no " + part.id);
+            out.lacks("latency", part.id, part.id);
             return std::nullopt;
         }
         const auto [each, least] = time_of(part, *latency, level, record, limits);

@@ -40,10 +40,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     if (work.launches == 0) return;  // the time of one step (Slope) contains no launch overhead
     const auto* empty = empty_launch(record, limits);
-    if (!empty) {
-        out.missing.push_back("launch.empty.item");
-        return out.leave_out("launch", "the profile has no empty kernel");
-    }
+    if (!empty) return out.lacks("launch", "empty kernel", "launch.empty.item");
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
     const auto* next = limits.find("launch.next.item");
     // A CPU thread may sleep before the second launch, and stay awake for the launches after it.

@@ -14,7 +14,7 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     const double of_pass = banks && width ? banks->value * width->value : bytes_of_pass;
     const auto at_bandwidth = [&](double bytes, const std::string& passes, const std::string& source, bool conflicts,
                                   bool simulated) {
-        if (!rate) return out.leave_out("local memory", "the profile has no bandwidth of it");
+        if (!rate) return out.lacks("local memory", "bandwidth of it", "banks.rate");
         auto bound = at_rate("local", conflicts ? "local memory, bank conflicts" : "local memory bandwidth",
                              conflicts ? "bank conflicts" : "local", bytes, "B", *rate);
         bound.how = passes + bound.how + source;

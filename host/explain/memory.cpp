@@ -57,10 +57,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     const auto name = level_name(place.level), id = level_id(place.level);
     const auto levels = levels_of(limits, "bandwidth");
     const auto* rate = limits.find("bandwidth." + id + ".rate");
-    if (!rate) {
-        out.missing.push_back("bandwidth." + id + ".rate");
-        return out.leave_out("memory traffic", "the profile has no bandwidth of " + name);
-    }
+    if (!rate) return out.lacks("memory traffic", "bandwidth of " + name, "bandwidth." + id + ".rate");
     // A level is at least as fast as the levels behind it, even if a disturbance lowered its figure.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
@@ -93,11 +90,11 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     // 0.99: the buffers of the streams are rounded to whole elements.
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
         place = Place{levels_of(limits, "bandwidth"), true, 0};
-    if (!place) return leave_out("the profile has no cache sizes");
+    if (!place) return out.lacks("memory traffic", "cache sizes");
     const auto before = out.bounds.size();
     if (place->memory) {
         const auto* stream = stream_like(record, limits);
-        if (!stream) return leave_out("the profile has no memory bandwidth");
+        if (!stream) return out.lacks("memory traffic", "memory bandwidth");
         out.bounds.push_back(
             without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     } else if (!work.read) {
@@ -138,7 +135,7 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
     const double lines = beyond(counts, sizes[place->level - 1], limits.units).read / sector_bytes;
     auto bound =
         at_rate("lines", "scattered reads", "scattered", lines * (line ? line->value : line_bytes), "B", *rate);
-    bound.how = format_rate(lines, "cache line") + "s, " + bound.how + ", " + source_of(counts);
+    bound.how = format_rate(lines, "cache lines") + ", " + bound.how + ", " + source_of(counts);
     add_asked(record,
               without_nearer(on_available_cores(std::move(bound), record, parallel_of(record, limits)), place->nearer),
               out);
@@ -184,7 +181,7 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
     if (!read || !written) return false;
     const auto* stream = stream_like(record, limits);
-    if (!stream) return out.leave_out("memory traffic", "the profile has no memory bandwidth"), true;
+    if (!stream) return out.lacks("memory traffic", "memory bandwidth"), true;
     out.bounds.push_back(at_rate("memory", "memory bandwidth", "memory", *read + *written, "B", *stream));
     out.bounds.back().how += by_ncu;
     return true;
@@ -199,7 +196,7 @@ void bound_counted_levels(const Record& record, const Limits& limits, Explanatio
             out.bounds.push_back(at_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, "B", *rate));
             out.bounds.back().how += by_ncu;
         } else {
-            out.leave_out("L2 traffic", "the profile has no bandwidth of L2");
+            out.lacks("L2 traffic", "bandwidth of L2");
         }
     }
     if (!record.counts && !record.work.assumed) return;

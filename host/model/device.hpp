@@ -83,7 +83,7 @@ struct Figure {
     bool of_profile = true;  ///< false: measured since
 
     /// The name shown beside results that use the figure.
-    std::string title() const { return of_profile ? name : name + ", measured again"; }
+    std::string title() const { return of_profile ? name : name + ", measured now"; }
 };
 
 /// Figures that no kernel can beat, and the sizes of the caches. Zero: not measured.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/grouped.hpp"
 #include "model/result.hpp"
 
 namespace cllab::model {
@@ -52,6 +53,7 @@ struct PeakAgain {
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
+    std::vector<std::string> no_peak;  ///< those of `unbounded` whose peak the profile lacks: a fuller profile helps
     std::vector<std::string> missing;         ///< figures that the profile has not, and that would bound it
     std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
     double uncached = 0;  ///< seconds of its bytes by the bandwidth of memory, wherever they lie; 0: not known
@@ -66,6 +68,12 @@ struct Explanation {
 
     /// Records why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
+    /// Records that `what` has no bound, because the profile lacks its `peak`. `figure`: what to measure, if anything.
+    void lacks(std::string what, const std::string& peak, const std::string& figure = {}) {
+        add_once(no_peak, what);
+        if (!figure.empty()) missing.push_back(figure);
+        leave_out(std::move(what), "the profile has no " + peak);
+    }
     /// The bound that limits; null when none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }

@@ -185,7 +185,7 @@ class Page(BrowserTest):
         self.wait_until(lambda: self.js("return document.getElementById('pitch_loop@cpu-Some').open"), "the card is closed")
         self.wait_until(lambda: 0 <= self.js("return document.getElementById('pitch_loop@cpu-Some').getBoundingClientRect().top") < 500, "the card is not in sight")
         text = self.js("return document.getElementById('pitch_wide@cpu-Some').textContent")
-        for part in ("limited by memory bandwidth: 96 % of the time", "33.6 MB at 40 GB/s", "What helps: Wider loads.", "20 samples", "No code: the run wrote no dump."):
+        for part in ("limited by memory bandwidth: 96 % of the time", "33.6 MB at 40 GB/s", "What costs time: Wider loads.", "20 samples", "No code: the run wrote no dump."):
             self.assertIn(part, text)
         command = "cllab run pitch_wide --device cpu --max-time=0.1 --axis width=4096"
         self.assertEqual(self.js("return document.querySelector('.again').firstChild.textContent"), command)

@@ -201,6 +201,17 @@ BOOST_AUTO_TEST_CASE(probe_times_add_up_to_a_whole_profile) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(quick_profile_has_time_for_the_peaks_that_bound_most_kernels) {
+    for (const char* family : {"launch", "bandwidth", "issue"}) {
+        double seconds = 0;
+        for (const auto& probe : portrait::probes_for(test::probe_cpu())) {
+            seconds += probe.seconds;
+            if (probe.family == family) break;
+        }
+        BOOST_TEST(seconds <= app::ProfileOptions::quick_seconds, family);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(profile_omits_figures_of_a_wrong_family_and_continues) {
     auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
         if (cell.experiment->family == "launch") test::make_wrong(record);

@@ -29,6 +29,8 @@ BOOST_AUTO_TEST_CASE(rates_use_decimal_prefixes) {
     BOOST_TEST(format_rate(6.7e13, "FLOP/s") == "67.0 TFLOP/s");
     BOOST_TEST(format_rate(999.6e9, "B/s") == "1.00 TB/s");
     BOOST_TEST(format_rate(12, "B/s") == "12.0 B/s");
+    BOOST_TEST(format_rate(662e3, "cache lines") == "662 k cache lines");
+    BOOST_TEST(format_rate(12, "cache lines") == "12.0 cache lines");
 }
 
 BOOST_AUTO_TEST_CASE(sizes_use_binary_prefixes_without_trailing_zeros) {

@@ -120,14 +120,14 @@ BOOST_AUTO_TEST_CASE(level_shared_with_a_neighbour_is_withheld_with_both_sizes) 
     // A sharp knee too early is no size either.
     const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
     const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
-    for (const auto* part : {"leaves it at 1.19 MiB", "reports 2 MiB", "neighbour"})
+    for (const auto* part : {"measured 1.19 MiB", "reports 2 MiB", "neighbour"})
         BOOST_TEST(says(sharp, part), sharp);
 }
 
 BOOST_AUTO_TEST_CASE(knee_missing_in_the_other_page_size_is_rejected) {
     const Time nothing = stairs({{48 * KiB, 1.6}, {256 * MiB, 5.2}}, 120);
     const auto text = why(found(xeon, quiet, quiet, nothing, nothing), "l2.size");
-    BOOST_TEST(says(text, "not there in the other kind of pages"), text);
+    BOOST_TEST(says(text, "but not in the other kind of pages"), text);
 }
 
 BOOST_AUTO_TEST_CASE(level_has_a_time_if_a_few_footprints_of_both_pages_agree) {

@@ -191,7 +191,8 @@ BOOST_AUTO_TEST_CASE(head_has_a_line_per_question_and_reasons_for_empty_ones) {
     profile.skipped["bandwidth"] = "not measured: 11 of its 12 cells had no time within 8.00 s";
     std::ostringstream again;
     app::print_profile_head(again, profile, {});
-    BOOST_TEST(again.str().find("; the driver or the system says 32 KiB, 1 MiB\n") != std::string::npos, again.str());
+    BOOST_TEST(again.str().find("  caches      L1 32 KiB by the system, L2 1 MiB by the system\n") != std::string::npos,
+               again.str());
     BOOST_TEST(again.str().find("  peaks       float 1.02 TFLOP/s\n") != std::string::npos);
     BOOST_TEST(again.str().find("  bandwidths  none; not measured: 11 of its 12 cells had no time within") !=
                    std::string::npos,
@@ -200,6 +201,41 @@ BOOST_AUTO_TEST_CASE(head_has_a_line_per_question_and_reasons_for_empty_ones) {
     BOOST_TEST(line_of("launch") == "  launch      none; not measured");
     BOOST_TEST(page.find("1 more figures") != std::string::npos);  // "something new"
     BOOST_TEST(page.find("--all") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(head_has_one_statement_per_cache_level) {
+    auto profile = example();
+    profile.device.host_cache_levels = {48 << 10, 1 << 20, 32 << 20};
+    Finding second{"l2.size", "L2 capacity", "byte", 983040, 983040, 983040, "chase"}, first, third;
+    first.id = "l1.size", first.withheld = "measured 45.3 KiB, but not in the other order: it is not this level's end";
+    third.id = "l3.size", third.withheld = "measured 5.25 MiB, and the system reports 32 MiB: a neighbour";
+    profile.conclusions.push_back({&family("latency"), {}, {first, second, third}});
+    std::ostringstream text;
+    app::print_profile_head(text, profile, {false, 300});
+    BOOST_TEST(text.str().find("  caches      L1 48 KiB by the system (measured 45.3 KiB, but not in the other order), "
+                               "L2 960 KiB, L3 32 MiB by the system (measured 5.25 MiB)\n") != std::string::npos,
+               text.str());
+}
+
+BOOST_AUTO_TEST_CASE(bandwidths_measured_under_load_are_told) {
+    const auto page = [](double read, double cores, double waited) {
+        auto profile = example();
+        profile.conclusions.push_back({&family("bandwidth"),
+                                       {},
+                                       {{"copy", "copy bandwidth", "B/s", 50e9, 49e9, 51e9, "best"},
+                                        {"read", "read bandwidth", "B/s", read, 0.98 * read, 1.02 * read, "best"}}});
+        auto& record = profile.records.emplace_back();
+        record.family = "bandwidth";
+        record.host.threads = 2;
+        record.time = Timing{.median = 1, .cores = cores, .waited = waited};
+        std::ostringstream text;
+        app::print_profile_head(text, profile, {false, 300});
+        return text.str();
+    };
+    const std::string advice = ": measure them again on an idle machine\n";
+    BOOST_TEST(page(49.5e9, 2, 0).find(advice) == std::string::npos);  // the intervals overlap
+    BOOST_TEST(page(40e9, 2, 0).find("because a read is slower than a copy" + advice) != std::string::npos);
+    BOOST_TEST(page(60e9, 1, 1).find("because some of their cells lacked cores" + advice) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_is_printed_once_with_all_its_figures) {

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
     const auto r = scattering(2 * seconds);
     const auto lines = bound(r, "lines");
     BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
-    BOOST_TEST(says(lines.how, "256 kcache lines"), lines.how);
+    BOOST_TEST(says(lines.how, "256 k cache lines"), lines.how);
     BOOST_TEST(says(said_of(r, profile()),
                     "Loads of a work-item move 32 bytes and use 4, because memory moves in sectors of 32 bytes and "
                     "the accesses are scattered."),

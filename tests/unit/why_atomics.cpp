@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(atomic_may_be_as_near_as_the_second_level) {
     };
     const auto chain = taking(150e-9, "gpu");
     BOOST_TEST(why_not(chain, "latency", measured) ==
-               "without the latency of L2 the shortest time of an atomic is not known");
+               "the profile has no L2 latency, and without it an atomic's shortest time is not known");
     // A core adds in its own cache.
     BOOST_TEST(bound(taking(150e-9, "cpu"), "latency", measured).low > 150e-9);
     measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));

@@ -100,6 +100,25 @@ BOOST_AUTO_TEST_CASE(recent_measurement_is_reused_and_too_short_ones_repeated) {
     BOOST_TEST(std::ranges::count(device.asked, "bandwidth.copy short") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(instruction_rate_that_the_profile_lacks_is_measured_with_the_cell) {
+    struct WithRate : Quiet {
+        std::vector<model::Figure> peak(const std::string& id, double) override {
+            asked.push_back(id);
+            return {figure("issue.rate", "instruction rate", "instr/s", 20e9)};
+        }
+    } device;
+    explain::Peaks peaks(device, profile());
+    auto r = record(1.05e-3, {.groups = 4});
+    r.work.instructions = 20e6;
+    const auto e = peaks.explain({}, r);
+    BOOST_TEST_REQUIRE(!device.asked.empty());
+    BOOST_TEST(device.asked.front() == "issue.rate");
+    BOOST_TEST(limiter(e) == "issue");
+    const auto text = report::explanation_text(r, e, {});
+    BOOST_TEST(says(text, "measured now: instruction rate: 20.0 Ginstr/s; the profile has no value for it"), text);
+    BOOST_TEST(!says(text, "measured again"), text);
+}
+
 /// A device on which other work slows the first measurements of a peak, `bursts` of them, and never the cell.
 struct Disturbed : explain::Measure {
     int bursts;
@@ -151,7 +170,7 @@ BOOST_AUTO_TEST_CASE(peak_measured_again_explains_an_impossible_cell) {
     explain::replace(limits, figure("bandwidth.copy", "copy bandwidth", "B/s", 22e9));
     auto e = explanation(r, limits);
     BOOST_CHECK(e.limit == Limit::named);
-    BOOST_TEST(says(e.bounds.front().how, "(copy bandwidth, measured again)"), e.bounds.front().how);
+    BOOST_TEST(says(e.bounds.front().how, "(copy bandwidth, measured now)"), e.bounds.front().how);
     e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(says(text, "measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed"),

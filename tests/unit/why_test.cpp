@@ -195,6 +195,23 @@ BOOST_AUTO_TEST_CASE(bar_adds_up_to_the_whole_time) {
     BOOST_TEST(json["bounds"].size() == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(peak_that_the_profile_lacks_is_named_with_the_command_that_measures_it) {
+    auto r = record(100e-3, copying());
+    BOOST_TEST(said(r) == "not explained: 90 %; known: memory bandwidth 10 %; cllab has no bound for the rest");
+    r.work.instructions = 20e6;
+    const auto e = explanation(r);
+    const auto text = report::explanation_text(r, e, {false, 400});
+    BOOST_TEST(says(text, "memory bandwidth 10 %; the profile has no peak for instruction issue; "
+                          "`cllab profile --device 1:0` measures all peaks in 60 s"),
+               text);
+    BOOST_TEST(says(text, "not bounded: instruction issue (the profile has no peak), arithmetic, latency; --json"),
+               text);
+    BOOST_TEST(!says(text, "no bound for the rest"), text);
+    const auto json = nlohmann::json::parse(report::explanation_json(r, e));
+    BOOST_TEST(json["figures"]["instruction issue"]["enough"] == "a profile that has it (`cllab profile`)");
+    BOOST_TEST(says(json["figures"]["latency"]["enough"], "a `work` line"));
+}
+
 BOOST_AUTO_TEST_CASE(limiter_column_has_a_word_or_a_dash) {
     BOOST_TEST(explain::limit_in_a_word(record(11e-3, copying()), profile()) == "memory");
     BOOST_TEST(explain::limit_in_a_word(record(30e-3, copying()), profile()) == "-");

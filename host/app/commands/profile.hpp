@@ -31,8 +31,8 @@ struct MeasuredProfile {
 /// Runs the probes in order until the time is used up.
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
-/// Share of the timed cells whose threads lacked usable cores.
-double disturbed_part(const portrait::Profile& profile);
+/// Share of the timed cells whose threads lacked usable cores. `family`: of its cells only; empty: of all.
+double disturbed_part(const portrait::Profile& profile, const std::string& family = {});
 /// Prints the most important figures, one line each.
 void print_profile_head(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
 /// Prints all figures, and which are missing.

@@ -58,6 +58,24 @@ ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& cur
             {"samples", samples}};
 }
 
+/// A figure of the page; nullptr if the page has no line of it.
+const PageLine* line_of(const std::vector<PageLine>& page, const std::string& id) {
+    const auto found = std::ranges::find(page, id, &PageLine::id);
+    return found == page.end() ? nullptr : &*found;
+}
+
+/// Why the bandwidths may be too low, and what to do; empty if nothing shows that.
+std::string doubt_of_bandwidths(const Profile& profile) {
+    const auto page = page_of(profile);
+    const auto *read = line_of(page, "bandwidth.read"), *copy = line_of(page, "bandwidth.copy");
+    const bool slow = read && copy && read->absent.empty() && read->finding.high < copy->finding.low,
+               loaded = disturbed_part(profile, "bandwidth") > 0;
+    return !loaded && !slow ? ""
+                            : std::string("The bandwidths may be too low, because ") +
+                                  (loaded ? "some of their cells lacked cores" : "a read is slower than a copy") +
+                                  ": measure them again on an idle machine";
+}
+
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
@@ -69,6 +87,7 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
     if (const double part = disturbed_part(profile); part > 0)
         out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
                             "", style.text_width());
+    out << report::wrap(doubt_of_bandwidths(profile), "", style.text_width());
 }
 
 /// One line per reason, with the names of all figures that are missing for it.
@@ -82,10 +101,31 @@ void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const 
     }
 }
 
+/// This page shows only the first clause of a reason. For "not measured", shows the clause after it.
+std::string first_clause(const std::string& reason) {
+    constexpr std::string_view head = "not measured: ";
+    const auto from = reason.starts_with(head) ? head.size() : 0;
+    auto end = reason.size();
+    for (const char* mark : {": ", "; ", ", and ", ", which "}) end = std::min(end, reason.find(mark, from));
+    return reason.substr(0, end);
+}
+
+/// Each cache level that the system describes: its measured capacity, or that of the system and why none is measured.
+std::string caches_text(const Device& device, const std::vector<PageLine>& page) {
+    return join(device.host_cache_levels, ", ", [&, level = 0](std::uint64_t size) mutable {
+        const auto* line = line_of(page, concat("latency.l", ++level, ".size"));
+        return concat("L", level, " ",
+                      line && line->absent.empty() ? report::value_text(line->finding.value, line->finding.unit)
+                                                   : format_bytes(size) + " by the system",
+                      line && !line->absent.empty() ? " (" + first_clause(line->absent) + ")" : "");
+    });
+}
+
 }  // namespace
 
-double disturbed_part(const Profile& profile) {
-    const auto timed = rows_of(profile.records, [](const Record& r) { return r.time.has_value(); });
+double disturbed_part(const Profile& profile, const std::string& family) {
+    const auto timed =
+        rows_of(profile.records, [&](const Record& r) { return r.time && (family.empty() || r.family == family); });
     const auto disturbed = std::ranges::count_if(timed, [](const Record* r) { return !had_its_cores(*r); });
     return timed.empty() ? 0 : static_cast<double>(disturbed) / static_cast<double>(timed.size());
 }
@@ -105,19 +145,15 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
-        // This page shows only the first clause of a reason. For "not measured", shows the clause after it.
         std::set<std::string> reasons;
-        for (const auto& reason : figures.absent) {
-            constexpr std::string_view head = "not measured: ";
-            const auto from = reason.starts_with(head) ? head.size() : 0;
-            const auto end = std::min({reason.find(": ", from), reason.find("; ", from), reason.find(", and ", from)});
-            reasons.insert(reason.substr(0, end));
-        }
+        for (const auto& reason : figures.absent) reasons.insert(first_clause(reason));
         const auto claim = figures.claim.empty() ? "" : "; the driver or the system says " + figures.claim;
         const auto label = fmt::format("  {:<12}", line.label);
         out << report::wrap_beside(label,
-                                   figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) + claim
-                                                         : join(figures.found, ", ", text),
+                                   line.label == "caches" && !profile.device.host_cache_levels.empty()
+                                       ? caches_text(profile.device, page)
+                                   : figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) + claim
+                                                           : join(figures.found, ", ", text),
                                    style.text_width());
     }
     out << '\n'

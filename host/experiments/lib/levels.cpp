@@ -53,7 +53,7 @@ std::string doubt(const Knee& knee, const Chases& chases,
         const auto other = read(*curve);
         if (std::ranges::none_of(other.knees,
                                  [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
-            return "a knee at " + bytes_text(knee.at.value) + " is not there " + what + ", so it is not this level's";
+            return "measured " + bytes_text(knee.at.value) + ", but not " + what + ": it is not this level's end";
     }
     return {};
 }
@@ -253,7 +253,7 @@ private:
             if (knee.at.value < size_here && !early) early = &knee;
         }
         if (early)
-            return refuse("the chase leaves it at " + bytes_text(early->at.value) + ", and " + reported +
+            return refuse("measured " + bytes_text(early->at.value) + ", and " + reported +
                           ": a neighbour on the core or small pages underneath may take the rest");
         refuse("the curve has no knee there, and " + reported);
     }

@@ -282,7 +282,7 @@ void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
     }
     out << "</tbody></table>\n";
     for (const auto& why : e.contradictions) out << fmt::format("<p class=\"bad\">{}</p>\n", text(why));
-    if (!e.advice.empty()) out << fmt::format("<p>What helps: {}</p>\n", text(e.advice));
+    if (!e.advice.empty()) out << fmt::format("<p>What costs time: {}</p>\n", text(e.advice));
     if (!e.unbounded.empty())
         out << fmt::format("<details><summary>{} without a bound</summary><ul>{}</ul></details>\n", e.unbounded.size(),
                            join(e.unbounded, "", [](const auto& u) {

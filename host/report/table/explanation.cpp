@@ -55,9 +55,9 @@ std::string seconds_text(const Bound& b) {
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
 }
 
-/// A peak now and before, and which of the two the bounds use.
+/// A peak now and before, and which of the two the bounds use; or only now.
 std::string again_text(const model::PeakAgain& p) {
-    if (p.before <= 0) return p.name + ": " + quantity(p.now, p.unit) + " now; " + p.note;
+    if (p.before <= 0) return p.name + ": " + quantity(p.now, p.unit) + "; " + p.note;
     const auto before = quantity(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
@@ -134,7 +134,9 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(b.name + " " + share(b));
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
-           (explained(e, time) < 0.5 ? "; cllab has no bound for the rest" : "");
+           (!e.no_peak.empty()       ? "; the profile has no peak for " + join(e.no_peak, ", ")
+            : explained(e, time) < 0.5 ? "; cllab has no bound for the rest"
+                                       : "");
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -146,10 +148,12 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     std::string heading = format_seconds(time.median);
     if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
     const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
-    const std::string next = e.limit == Limit::unexplained ? "; `cllab isa " + pattern_of(record) + axes_of(record) +
+    const auto profile = "`cllab profile --device " + record.device.selector + "`";
+    const std::string next = e.limit != Limit::unexplained ? ""
+                             : !e.no_peak.empty()          ? "; " + profile + " measures all peaks in 60 s"
+                                                           : "; `cllab isa " + pattern_of(record) + axes_of(record) +
                                                                  " --hot --device " + record.device.selector +
-                                                                 "` shows the code that runs"
-                                                           : "";
+                                                                 "` shows the code that runs";
     out += next.empty() ? "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n"
                         : wrap_beside("  " + heading + "  ", limit_sentence(e, time) + next, style.text_width());
     out += "  " + bar(e, time) + "\n";
@@ -158,7 +162,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         out += labelled("above 100 %",
                         e.bounds.front().name + ": the profile's peak is too low, or the kernel does less than was "
                         "counted; the range begins at " + format_seconds(e.bounds.front().low) +
-                            ". `cllab profile --device " + record.device.selector + "` measures again",
+                            ". " + profile + " measures again",
                         style);
     if (e.wait)
         out += labelled(
@@ -168,14 +172,17 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     for (const auto& why : e.contradictions) out += labelled("contradiction", why, style);
     const auto code = e.limiter() ? "" : hot_code_text(record);
     if (!code.empty()) out += labelled("hot code", code, style);
-    if (!e.advice.empty()) out += labelled("what helps", e.advice, style);
+    if (!e.advice.empty()) out += labelled("what costs time", e.advice, style);
     if (e.first_seconds > 0)
         out += labelled("measured twice",
                         format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts",
                         style);
-    for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
+    for (const auto& peak : e.again)
+        out += labelled(peak.before > 0 ? "measured again" : "measured now", again_text(peak), style);
     std::vector<std::string> unknown;
-    for (const auto& one : e.unbounded) add_once(unknown, one.first);
+    if (!e.no_peak.empty()) unknown.push_back(join(e.no_peak, ", ") + " (the profile has no peak)");
+    for (const auto& one : e.unbounded)
+        if (std::ranges::count(e.no_peak, one.first) == 0) add_once(unknown, one.first);
     return unknown.empty() ? out
                            : out + labelled("not bounded", join(unknown, ", ") + "; --json has the reasons", style);
 }
@@ -187,8 +194,8 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         add_refusal(j, model::name(record.status), one_line(record.reason), "a kernel that is ok on this device");
     for (const auto& [what, why] : e.unbounded)
         add_refusal(j["figures"][what], "no bound", why,
-                    why.starts_with("the profile") ? "a profile that has it (`cllab profile`)"
-                                                   : "a `work` line that declares it, or a count by Oclgrind or ncu");
+                    std::ranges::count(e.no_peak, what) > 0 ? "a profile that has it (`cllab profile`)"
+                            : "a `work` line that declares it, or a count by Oclgrind or ncu");
     for (const auto& b : e.bounds) add_figure(j, b.name, b.seconds, "s", b.how);
     if (record.time) {
         add_figure(j, "time", record.time->median, "s", fmt::format("the median of {} samples", record.time->n));

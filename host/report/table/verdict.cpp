@@ -363,12 +363,16 @@ std::string hot_code_text(const Record& r) {
     const auto form = form_of(hottest.blocks);
     unsigned branches = 0;
     for (const auto* block : hottest.blocks) branches += block->of_class("branch");
-    auto out = fmt::format("{}{}: {} instructions{}", place(hottest),
+    auto out = fmt::format("{}{}: {}{}", place(hottest),
                            function.find(r.variant) == function.npos ? " in function " + function : "",
-                           hottest.instructions, form);
+                           counted(hottest.instructions, "instruction"), form);
     if (hottest.is_loop() && branches > 1) out += fmt::format("; {} branches", branches);
-    if (const auto each = instructions_per_stored_byte(r))
-        out += std::string(is_least(r) ? "; at least " : "; ") + format_significant(*each, 3) +
+    // By the family's own unit, as in the difference to another kernel.
+    if (const auto each = metric_value(r, "hot_code"), of_byte = instructions_per_stored_byte(r);
+        each && !unit_of(amounts[0], r).ends_with(" B"))
+        out += "; " + format_significant(*each, 3) + " " + unit_of(amounts[0], r);
+    else if (of_byte)
+        out += std::string(is_least(r) ? "; at least " : "; ") + format_significant(*of_byte, 3) +
                " instructions per stored byte";
     if (hottest.share < 0.8 && form.starts_with(" without") && form_of(r).starts_with(" without"))
         out += "; four of five samples are in code without vectors";
