@@ -151,10 +151,34 @@ __kernel void k(__global float* y) {{
     def test_kernel_that_does_not_build_reports_the_place(self):
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
-        self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
+        self.assertRegex(err, r"(?m)^cllab: 't.cl' does not build: 1 error; dumps/\S+/t_k/build.log has the whole log$")
+        self.assertRegex(err, r"(?m)^t.cl:9:(\d+): error: .*'nothing'\n.* d\[0\] = nothing; .*\n *\^$")
+        self.assertIn("error", next(self.folder.glob("dumps/*/t_k/build.log")).read_text())
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--print-block", status=1)
+        self.assert_one_sentence(err, "'t.cl' does not build: t.cl:9:", "nothing")
         self.write("__kernel void k(__global half* d) { d[0] = d[1] * (half)2; }\n")  # PoCL on x86 has no cl_khr_fp16
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
-        self.assert_one_sentence(err, "t.cl:1:", "'half'", "cl_khr_fp16", "vload_half")
+        for words in ("t.cl:1:", "'half'", "cl_khr_fp16", "vload_half"):
+            self.assertIn(words, err)
+
+    def test_long_log_is_cut_and_a_caret_follows_tabs(self):
+        self.write("__kernel void k(__global int* d) {\n" + "".join(f"\td[{i}] = no{i};\n" for i in range(15)) + "}\n")
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--axis", "n=4", "--no-dumps", status=1)
+        self.assertIn("'t.cl' does not build: 15 errors; without --no-dumps", err)
+        self.assertIn("\n\td[0] = no0;\n\t       ^\n", err)
+        self.assertRegex(err, r"(?m)^\(\d+ more lines\)$")
+        self.assertNotIn("no9;", err)
+
+    def test_file_that_does_not_build_stops_no_other_file(self):
+        good = "/*cllab\narg d = out:64\nglobal 64\n*/\n__kernel void k(__global int* d) { d[get_global_id(0)] = 1; }\n"
+        self.write(good, "good.cl")
+        self.write(good.replace("= 1", "= nothing").replace("void k", "void j"), "bad.cl")
+        self.write(good.replace("= 1", "= nothing").replace("void k", "void NAME"), "macro.cl")
+        self.write("#define KERNEL __kernel void k\nKERNEL(__global int* d) { d[0] = nothing; }\n", "hidden.cl")
+        self.lab("run", "good.cl", "bad.cl", "macro.cl", "hidden.cl", "--device", "cpu", "--no-dumps", "--json", "r.jsonl", status=1)
+        self.assertEqual({r["id"]: r["status"] for r in self.records()},
+                         {"good_k": "ok", "bad_j": "build_failed", "macro_NAME": "build_failed", "hidden_unknown": "build_failed"})
+
 
     def test_endless_kernel_is_one_row(self):
         record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)
