@@ -55,24 +55,24 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
     def test_write_outside_is_detected_in_a_child_process(self):
         block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
         record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
-        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'"))
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"))
 
     def test_every_buffer_is_guarded_on_both_sides_at_any_distance(self):
         block = "/*cllab\narg src = rand:250\narg dst = out:256\nglobal 256\n*/\n"
         head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
         past, before = "past the end of", "before the start of"
         for what, reason in [("if (i == 0) ((__global float*)src)[250] = 2;", rf"first write \d bytes? {past} 'src'"),
-                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"a write \d bytes? {before} 'src' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'")]:
+                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"a write \d bytes? {before} 'src' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line")]:
             with self.subTest(what=what):
                 record, = self.check(block + head + what + " }\n", status=1)
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], rf"\A{reason}\Z")
         # What is only read outside: 250 floats end 24 bytes before the next multiple of what the device aligns buffers to.
         record, = self.check(block + head + "dst[i] = src[i + 100]; }\n", status=1)
-        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'")
+        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'; --check oclgrind shows its line")
         record, = self.check(block + head + "dst[i] = src[i % 250]; }\n")
         self.assertEqual(record["status"], "ok")
 
@@ -160,6 +160,13 @@ __kernel void k(__global float* y) {{
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
         for words in ("t.cl:1:", "'half'", "cl_khr_fp16", "vload_half"):
             self.assertIn(words, err)
+
+    def test_unverified_kernel_that_changes_its_data_is_pointed_to_the_check_for_races(self):
+        text = "/*cllab\narg d = {}:float:4096\nglobal 4095\n*/\nkernel void k(global float* d) {{ size_t i = get_global_id(0); d[i] = {}; }}\n"
+        for given, value, said in (("rand", "0.5f * (d[i] + d[i + 1])", True), ("out", "i", False)):
+            record, = self.check(text.format(given, value))
+            warning, = [w for w in record["warnings"] if w.startswith("unproved:")]
+            self.assertEqual("--check oclgrind finds races" in warning, said, warning)
 
     def test_long_log_is_cut_and_a_caret_follows_tabs(self):
         self.write("__kernel void k(__global int* d) {\n" + "".join(f"\td[{i}] = no{i};\n" for i in range(15)) + "}\n")
