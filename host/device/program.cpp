@@ -115,6 +115,10 @@ Built build(Session& session, const std::string& source, const std::string& opti
     } catch (const cl::Error&) {  // there is no log
     }
     while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
+    // PoCL writes "error: t.cl:9:5: text".
+    static const std::regex place_last(
+        "(^|\n)((?:fatal )?error|warning|note): ([^\n]*?:[0-9]+:[0-9]+(?: <[^\n>]*>)?): ");
+    out.log = std::regex_replace(out.log, place_last, "$1$3: $2: ");
     return out;
 }
 

@@ -17,19 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string first_error(const std::string& log) {
-    for (const auto& line : split(log, '\n'))
-        if (lower(line).find("error") != std::string::npos) return trim(line);
-    return one_line(log);
-}
-
-/// Advice for a build error that mentions half; empty for other errors.
-std::string help_with(const std::string& error) {
-    if (error.find("half") == error.npos) return "";
-    return "; arithmetic of half needs a device with cl_khr_fp16, which NVIDIA's OpenCL has not: vload_half and "
-           "vstore_half convert to float and back";
-}
-
 /// Whether Bound lacks a value: one that is not given and has no default.
 bool lacks(const SaidOfKernel& said) {
     if (said.global.empty()) return true;
@@ -89,6 +76,7 @@ void KernelFiles::check_names() const {
     std::vector<std::set<std::string>> arguments(files_.size()), kernels(files_.size());
     std::set<std::string> everywhere, all_kernels;
     for (const auto& build : builds_) {
+        if (!build.found.built) continue;
         for (const auto& kernel : build.found.kernels) {
             kernels[build.file].insert(kernel.name);
             all_kernels.insert(kernel.name);
@@ -152,6 +140,26 @@ void KernelFiles::check_types() const {
     }
 }
 
+bool KernelFiles::is_built(std::size_t file) const {
+    return std::ranges::any_of(builds_, [&](const auto& b) { return b.file == file && b.found.built; });
+}
+
+std::vector<KernelFiles::NotBuilt> KernelFiles::not_built() const {
+    std::vector<NotBuilt> out;
+    for (std::size_t f = 0; f < files_.size(); ++f)
+        if (!is_built(f)) out.push_back({files_[f].path, std::ranges::find(builds_, f, &Build::file)->found.log});
+    return out;
+}
+
+/// Gives a file that does not build the kernels that its text names. Their cells report the error.
+const model::Introspection& KernelFiles::kernels_of_text(std::size_t file) {
+    auto& first = *std::ranges::find(builds_, file, &Build::file);
+    auto& kernels = first.found.kernels;
+    for (const auto& kernel : kernels_in(first.text->text)) kernels.push_back({kernel.name, {}});
+    if (kernels.empty()) kernels.push_back({"unknown", {}});
+    return first.found;
+}
+
 void KernelFiles::make_candidates() {
     if (!candidates_.empty()) return;
     check_types();
@@ -161,11 +169,7 @@ void KernelFiles::make_candidates() {
         const model::Introspection* base = nullptr;
         for (const auto& build : builds_)
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
-        if (!base || !base->built) {
-            const auto first = std::ranges::find(builds_, f, &Build::file);
-            const auto error = first_error(first->found.log);
-            throw Error(Blame::result, "'", files_[f].path, "' does not build: ", error, help_with(error));
-        }
+        if (!is_built(f)) base = &kernels_of_text(f);
         if (base->kernels.empty()) {
             if (!base->trouble.empty())
                 throw Error(Blame::environment, "the driver reports no kernels in '", files_[f].path,
@@ -176,7 +180,7 @@ void KernelFiles::make_candidates() {
         for (std::size_t b = 0; b < builds_.size(); ++b) {
             const auto& build = builds_[b];
             if (build.file != f || !build.setting.empty()) continue;
-            if (build.variant.empty() && !build.found.built) {
+            if (build.variant.empty() && !build.found.built && base->built) {
                 notes_.push_back(files_[f].path + " builds only with the options of its variants");
                 continue;
             }
@@ -187,7 +191,7 @@ void KernelFiles::make_candidates() {
                                                               : kernel.name + "_" + build.variant;
                 candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
             }
-            if (!code_only_) add_sequences(b, kernels);
+            if (!code_only_ && base->built) add_sequences(b, kernels);
         }
     }
     std::set<std::string> names;
@@ -220,6 +224,10 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
             if (builds_[c.build].file == wanted.file &&
                 (glob_match(wanted.glob, prefix + c.name) || glob_match(wanted.glob, prefix + c.plain)))
                 out.push_back(&c);
+    // The glob may mean a sequence or a kernel that a macro makes.
+    if (out.empty() && !is_built(wanted.file))
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == wanted.file) out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)
@@ -268,7 +276,7 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
         out[c.name] = all ? std::string() : files_[builds_[c.build].file].read.path + ":" + c.entry;
     for (std::size_t f = 0; f < files_.size(); ++f)
         for (const auto& line : described_[f].same) {
-            if (line.differ) continue;
+            if (line.differ || !is_built(f)) continue;
             std::set<std::string> joined;
             for (const auto& variants : named_by(line, f))
                 for (const auto& variant : variants) joined.insert(out.at(variant));
@@ -299,7 +307,7 @@ std::map<std::string, std::set<std::string>> KernelFiles::differing() const {
     std::map<std::string, std::set<std::string>> out;
     for (std::size_t f = 0; f < files_.size(); ++f)
         for (const auto& line : described_[f].same) {
-            if (!line.differ) continue;
+            if (!line.differ || !is_built(f)) continue;
             std::set<std::string> all;
             for (const auto& variants : named_by(line, f)) all.insert(variants.begin(), variants.end());
             for (const auto& variant : all) out[variant].insert(all.begin(), all.end());
@@ -312,8 +320,8 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     std::vector<Stated> out;
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
     const auto state = [&](const Candidate& c) {
-        if (c.is_sequence()) return;  // sequences are not guessed
         const auto file = builds_[c.build].file;
+        if (c.is_sequence() || !is_built(file)) return;  // these are not guessed
         if (std::ranges::find(known, std::pair(file, c.entry)) != known.end()) return;
         known.emplace_back(file, c.entry);
         auto said = said_of(described_[file], *c.signature);
@@ -325,8 +333,9 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     for (const auto& one : wanted) {
         for (const auto* c : matching(one)) {
             state(*c);
-            const auto reference = scope_of(described_[builds_[c->build].file], c->entry).reference;
-            if (reference) state(reference_of(*reference, *c));
+            const auto file = builds_[c->build].file;
+            const auto reference = scope_of(described_[file], c->entry).reference;
+            if (reference && is_built(file)) state(reference_of(*reference, *c));
         }
     }
     return out;

@@ -331,8 +331,8 @@ std::shared_ptr<const BoundOperation> KernelFiles::bind(const Candidate& c, cons
     const auto& described = described_[build.file];
     const auto format = usual_format(build.text->text);
     if (!c.is_sequence())
-        return std::make_shared<const Bound>(path, described, *c.signature, options_of(build), format, load, wants,
-                                             notes);
+        return std::make_shared<const Bound>(path, described, *c.signature, options_of(build), format, load,
+                                             is_built(build.file) ? wants : Wants::code, notes);
     const auto& line = *std::ranges::find(described.sequences, c.entry, &SequenceLine::name);
     return std::make_shared<const BoundSequence>(
         BoundSequence::From{path, described, line, *c.kernels, options_of(build), format}, load, notes);
@@ -438,8 +438,9 @@ void KernelFiles::declare_axes(bool all_are_known) {
         if (!mentions(name)) {
             if (is_of_all(name) || !all_are_known) continue;
             const auto known = mapped(axes_, &model::Axis::name);
-            refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
-                   known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));
+            if (not_built().empty())  // else a guess might use it
+                refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
+                       known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));
         }
         axes_.push_back(axis_from({place, name, values}));
     }

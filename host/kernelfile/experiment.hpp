@@ -66,10 +66,16 @@ public:
     /// The statements about each wanted kernel and its reference, without sequences. Uses the builds at the first axis
     /// values. Throws as experiment().
     std::vector<Stated> stated(const std::vector<Wanted>& wanted);
-    /// The experiment with all wanted kernels. Throws Error(usage) for invalid statements, Error(result) if a file does
-    /// not build. `compared`: the user asked which of the wanted kernels is faster, so all must give the same results.
+    /// The experiment with all wanted kernels. Throws Error(usage) for invalid statements. If a file does not build,
+    /// its kernels are those that its text names, and their builds will fail. `compared`: the user asked which of the
+    /// wanted kernels is faster, so all must give the same results.
     model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                  const std::set<std::string>& taken_families, bool compared);
+    struct NotBuilt {
+        std::string path, log;
+    };
+    /// The files that do not build with any options that they are asked about.
+    std::vector<NotBuilt> not_built() const;
     /// The experiment's variants that the pattern selects. Throws Error(usage) if there are none. Call after
     /// experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
@@ -108,6 +114,8 @@ private:
     std::string left_out(
         std::size_t file) const;  ///< a message with the kernels of its text that no build contains; empty: none
     bool mentions(const std::string& name) const;
+    bool is_built(std::size_t file) const;
+    const model::Introspection& kernels_of_text(std::size_t file);
     void make_candidates();
     std::vector<const Candidate*> matching(const Wanted& wanted) const;
     std::vector<std::string> options_of(const Build& build) const;

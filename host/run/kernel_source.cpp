@@ -111,7 +111,11 @@ KernelSource kernel_source(const model::Experiment& experiment, const model::Var
 }
 
 std::string name_lines(const std::string& log, const std::string& text) {
-    static const std::string anonymous = "<kernel>:";
+    // NVIDIA's name for a text, and Oclgrind's, unless the text has a file of that name.
+    const std::string anonymous = log.find("<kernel>:") != log.npos || text.find("/input.cl\"") != text.npos ||
+                                          text.find("\"input.cl\"") != text.npos
+                                      ? "<kernel>:"
+                                      : "input.cl:";
     std::vector<std::string> places{""};  // by line of the text, from 1
     std::string file = "<kernel>";
     std::size_t number = 0;
@@ -189,6 +193,35 @@ std::string first_error(const std::string& log) {
     }
     if (!heading.empty()) return heading;
     return other.empty() && !empty ? "the compiler gives no reason" : other;
+}
+
+std::size_t errors_in(const std::string& log) {
+    return static_cast<std::size_t>(std::ranges::count_if(split(log, '\n'), [](const auto& line) {
+        // Undefined symbols are all named in the linker's first error.
+        return line.find("error: ") != line.npos && line.find("undefined ") == line.npos;
+    }));
+}
+
+std::string first_errors(const std::string& log, const SourceLine& source_line) {
+    constexpr std::size_t most_lines = 20;
+    static const std::regex place("(.*):([0-9]+):([0-9]+)(?: <.*>)?: (?:fatal )?error: .*");
+    const auto lines = split(log, '\n');
+    std::vector<std::string> out;
+    std::size_t i = 0;
+    for (; i < lines.size() && out.size() < most_lines; ++i) {
+        out.push_back(lines[i]);
+        std::smatch found;
+        if (!std::regex_match(lines[i], found, place)) continue;
+        auto text = source_line(found[1], std::stoul(found[2]));
+        if (trim(text).empty() || (i + 1 < lines.size() && trim(lines[i + 1]) == trim(text))) continue;
+        out.push_back(text);
+        text.resize(std::stoul(found[3]) - 1, ' ');
+        std::ranges::replace_if(
+            text, [](char c) { return c != '\t'; }, ' ');
+        out.push_back(text + '^');
+    }
+    if (i < lines.size()) out.push_back(concat("(", lines.size() - i, " more lines)"));
+    return join(out, "\n");
 }
 
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,

@@ -42,12 +42,19 @@ BuildText build_text(const model::Cell& cell, const model::Setup& setup, const m
 BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
                          const Settings& settings);
 
-/// Replaces "<kernel>:59", which counts all lines of `text`, by "pitch.cl:4", which follows the #line directives (quirk
-/// nvidia-log-lines). The rest of the driver's log stays unchanged.
+/// Replaces "<kernel>:59" (quirk nvidia-log-lines) or Oclgrind's "input.cl:59", which count all lines of `text`, by
+/// "pitch.cl:4", which follows the #line directives. The rest of the driver's log stays unchanged.
 std::string name_lines(const std::string& log, const std::string& text);
 /// The line of a build log that tells what is wrong: the first with "error" in it, else the first that is no warning or
 /// note.
 std::string first_error(const std::string& log);
+/// The number of errors in a build log.
+std::size_t errors_in(const std::string& log);
+/// A line of a file that a build log names; empty if it is unknown.
+using SourceLine = std::function<std::string(const std::string& file, std::size_t line)>;
+/// The first 20 lines or so of a build log. An error is followed by its line of source with a caret, which some drivers
+/// omit.
+std::string first_errors(const std::string& log, const SourceLine& source_line);
 
 /// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": the defines of the variant and the point, a promised
 /// work-group size, the device's defines and options, then the user's and the cell's options.

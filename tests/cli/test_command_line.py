@@ -22,6 +22,7 @@ MISTAKES = [
     (["run"], ["PATTERN"]),
     (["run", "muladd_fma", "--axis", "itmes=4"], ["itmes", "items"]),
     (["run", "muladd_fma", "--axis", "items=four"], ["items", "four"]),
+    (["completion", "bash"], ["'completion'", "build/completions/cllab.bash"]),
     (["run", "muladd_fma", "--axis", "items=0"], ["items", "0"]),
     (["run", "muladd_fma", "--axis", "items"], ["NAME=VALUE", "'items'"]),
     (["run", "muladd_fma", "--timeout", "0"], ["--timeout"]),

@@ -124,6 +124,33 @@ class Excerpts(LabTest):
         _, texts = self.picture(self.export("svg"))
         self.assertEqual([e.text for e, _ in texts], ["No kernel has a time."])
 
+    def test_chart_lists_the_points_of_a_single_kernel_beside_other_families(self):
+        maker = made.Maker()
+        curve = [maker.record("saxpy", "w128", size * 1e-9, point={"size": str(size)}) for size in (16384, 131072, 1048576)]
+        for others in ([], self.cells):
+            made.write(self.folder / "r.jsonl", [*others, *curve])
+            _, texts = self.picture(self.export("svg"))
+            self.assertIn("1 kernel at 3 points: nothing to rank", [e.text for e, _ in texts])
+            names = [e.text for e, _ in texts if e.get("class") == "name"]
+            self.assertEqual([name for name in names if "saxpy" in name], ["saxpy_w128 size=16Ki", "saxpy_w128 size=128Ki", "saxpy_w128 size=1Mi"])
+            self.assertEqual(len(names), len(others) + 3)
+
+    def test_sets_of_one_run_are_in_its_order_and_named_by_the_axis_that_tells_them_apart(self):
+        maker = made.Maker()
+        cells = []
+        for comparison, (width, items) in enumerate((w, i) for w in ("512", "1024") for i in ("1", "2", "3")):
+            for variant, seconds in (("wide", 4e-3 - 1e-3 * int(items)), ("loop", 9e-3), *([("roi", 2e-2)] if items == "1" else [])):
+                cell = maker.record("pitch", variant, seconds, point={"width": width} | ({"items": items} if variant != "roi" else {}))
+                cell["run"]["order"]["comparison"] = comparison
+                cells.append(cell)
+        made.write(self.folder / "r.jsonl", cells[:7])
+        out = self.lab("report", "r.jsonl")[0]
+        for items in "123":
+            self.assertIn(f"At items={items}: pitch_wide is fastest", out)
+        made.write(self.folder / "r.jsonl", cells)
+        out = self.lab("report", "r.jsonl")[0]
+        self.assertEqual(re.findall(r" 512 +([123]) ", out), ["1", "1", "2", "2", "3", "3"], out)
+
     def test_run_writes_markdown_and_chart_with_a_link(self):
         (self.folder / "sub").mkdir()
         out, _ = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick", "--max-time", "0.02",

@@ -168,6 +168,17 @@ class Guesses(KernelFileTest):
             record, = self.check(scale, "--arg", f"src=rand:{given}")
             self.assertEqual((record["status"], record["point"]["n"]), ("ok", size), record)
 
+    def test_guessed_size_is_not_limited_by_given_data_that_grows_with_it(self):
+        segsum = """kernel void segsum(global const int* start, global const float* values, global float* sums, int segments) {
+            int i = get_global_id(0);
+            float s = 0;
+            if (i < segments) for (int j = start[i]; j < start[i + 1]; ++j) s += values[j];
+            if (i < segments) sums[i] = s;
+        }
+        """
+        block = self.block(segsum, "--arg", "start=offsets:segments+1:4*segments", "--arg", "values=rand:4*segments")
+        self.assertIn("axis segments = 1Mi\n", block)
+
     def test_axis_used_by_neither_file_nor_guess_is_refused(self):
         _, err = self.lab("run", self.write(SAXPY), "--axis", "rows=5", *QUICK, status=2)
         self.assertIn("uses an axis 'rows'", err)

@@ -55,24 +55,24 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
     def test_write_outside_is_detected_in_a_child_process(self):
         block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
         record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
-        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'"))
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"))
 
     def test_every_buffer_is_guarded_on_both_sides_at_any_distance(self):
         block = "/*cllab\narg src = rand:250\narg dst = out:256\nglobal 256\n*/\n"
         head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
         past, before = "past the end of", "before the start of"
         for what, reason in [("if (i == 0) ((__global float*)src)[250] = 2;", rf"first write \d bytes? {past} 'src'"),
-                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"a write \d bytes? {before} 'src' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'"),
-                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'")]:
+                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"a write \d bytes? {before} 'src' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line"),
+                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'; --check oclgrind shows its line")]:
             with self.subTest(what=what):
                 record, = self.check(block + head + what + " }\n", status=1)
                 self.assertEqual(record["status"], "wrong_result")
                 self.assertRegex(record["reason"], rf"\A{reason}\Z")
         # What is only read outside: 250 floats end 24 bytes before the next multiple of what the device aligns buffers to.
         record, = self.check(block + head + "dst[i] = src[i + 100]; }\n", status=1)
-        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'")
+        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'; --check oclgrind shows its line")
         record, = self.check(block + head + "dst[i] = src[i % 250]; }\n")
         self.assertEqual(record["status"], "ok")
 
@@ -151,10 +151,41 @@ __kernel void k(__global float* y) {{
     def test_kernel_that_does_not_build_reports_the_place(self):
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
-        self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
+        self.assertRegex(err, r"(?m)^cllab: 't.cl' does not build: 1 error; dumps/\S+/t_k/build.log has the whole log$")
+        self.assertRegex(err, r"(?m)^t.cl:9:(\d+): error: .*'nothing'\n.* d\[0\] = nothing; .*\n *\^$")
+        self.assertIn("error", next(self.folder.glob("dumps/*/t_k/build.log")).read_text())
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--print-block", status=1)
+        self.assert_one_sentence(err, "'t.cl' does not build: t.cl:9:", "nothing")
         self.write("__kernel void k(__global half* d) { d[0] = d[1] * (half)2; }\n")  # PoCL on x86 has no cl_khr_fp16
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
-        self.assert_one_sentence(err, "t.cl:1:", "'half'", "cl_khr_fp16", "vload_half")
+        for words in ("t.cl:1:", "'half'", "cl_khr_fp16", "vload_half"):
+            self.assertIn(words, err)
+
+    def test_unverified_kernel_that_changes_its_data_is_pointed_to_the_check_for_races(self):
+        text = "/*cllab\narg d = {}:float:4096\nglobal 4095\n*/\nkernel void k(global float* d) {{ size_t i = get_global_id(0); d[i] = {}; }}\n"
+        for given, value, said in (("rand", "0.5f * (d[i] + d[i + 1])", True), ("out", "i", False)):
+            record, = self.check(text.format(given, value))
+            warning, = [w for w in record["warnings"] if w.startswith("unproved:")]
+            self.assertEqual("--check oclgrind finds races" in warning, said, warning)
+
+    def test_long_log_is_cut_and_a_caret_follows_tabs(self):
+        self.write("__kernel void k(__global int* d) {\n" + "".join(f"\td[{i}] = no{i};\n" for i in range(15)) + "}\n")
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--axis", "n=4", "--no-dumps", status=1)
+        self.assertIn("'t.cl' does not build: 15 errors; without --no-dumps", err)
+        self.assertIn("\n\td[0] = no0;\n\t       ^\n", err)
+        self.assertRegex(err, r"(?m)^\(\d+ more lines\)$")
+        self.assertNotIn("no9;", err)
+
+    def test_file_that_does_not_build_stops_no_other_file(self):
+        good = "/*cllab\narg d = out:64\nglobal 64\n*/\n__kernel void k(__global int* d) { d[get_global_id(0)] = 1; }\n"
+        self.write(good, "good.cl")
+        self.write(good.replace("= 1", "= nothing").replace("void k", "void j"), "bad.cl")
+        self.write(good.replace("= 1", "= nothing").replace("void k", "void NAME"), "macro.cl")
+        self.write("#define KERNEL __kernel void k\nKERNEL(__global int* d) { d[0] = nothing; }\n", "hidden.cl")
+        self.lab("run", "good.cl", "bad.cl", "macro.cl", "hidden.cl", "--device", "cpu", "--no-dumps", "--json", "r.jsonl", status=1)
+        self.assertEqual({r["id"]: r["status"] for r in self.records()},
+                         {"good_k": "ok", "bad_j": "build_failed", "macro_NAME": "build_failed", "hidden_unknown": "build_failed"})
+
 
     def test_endless_kernel_is_one_row(self):
         record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)

@@ -326,6 +326,18 @@ class KernelFile(BaselineTest):
         self.assertEqual({c["change"] for c in cells.values()}, {"newly failing"}, out)
         self.assertIn("no trips", out)
 
+    def test_other_files_are_compared_if_one_does_not_build_or_is_missing(self):
+        guessed = "__kernel void twice(__global float* b, int n) { int i = get_global_id(0); if (i < n) b[i] *= 2; }\n"
+        self.write("g.cl", guessed)
+        shutil.rmtree(self.folder / "base")
+        self.lab("run", "k.cl:copy", "g.cl", "--device", "cpu", "--no-dumps", "--max-time", "0.1", "--baseline", "base")
+        for change, text in (("newly failing", guessed.replace("*= 2", "*= two")), ("incomparable", None)):
+            with self.subTest(change=change):
+                self.write("g.cl", text) if text else (self.folder / "g.cl").unlink()
+                cells, out = self.regress(status=1 if text else 5)
+                self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_copy": "same code", "g_twice": change}, out)
+                self.assertIn("'g.cl' does not build: g.cl:1:" if text else "'g.cl', a file of the baseline, is missing", cells["g_twice"]["reason"])
+
     def test_header_found_only_by_the_driver_is_named_and_incomparable(self):
         self.write("k.cl", "#define HEADER <trips.h>\n#include HEADER\n" + TABLE.partition("\n")[2])
         _, err = self.lab("run", "k.cl", "-I", ".", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")

@@ -136,6 +136,14 @@ BOOST_AUTO_TEST_CASE(encoding_prefix_is_not_a_mnemonic) {
     BOOST_TEST((f.front().instructions[1].flow == Flow::jump));
 }
 
+BOOST_AUTO_TEST_CASE(text_of_an_instruction_has_its_lock_prefix) {
+    for (const char* line : {"  1000:\tlock inc DWORD PTR [rax]\n", "  1000:\tlock\n  1001:\tinc\tDWORD PTR [rax]\n"}) {
+        const auto f = isa::x86.parse(std::string("0000000000001000 <k>:\n") + line);
+        BOOST_TEST(f.at(0).instructions.at(0).text == "lock inc DWORD PTR [rax]");
+        BOOST_TEST(f.at(0).instructions.at(0).address == 0x1000u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_as_a_frame_pointer) {
     const auto accesses = [](const std::string& set_up) {
         const auto stats =

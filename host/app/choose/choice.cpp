@@ -306,9 +306,15 @@ std::string Choice::source_line(const std::string& file, std::size_t number) con
     for (const auto& own : files()) {
         if (path(own).filename() != path(file).filename()) continue;
         const auto lines = split(cllab::read_file(own).value_or(""), '\n');
-        if (number >= 1 && number <= lines.size()) return trim(lines[number - 1]);
+        if (number >= 1 && number <= lines.size()) return lines[number - 1];
     }
     return {};
+}
+
+std::vector<kernelfile::KernelFiles::NotBuilt> Choice::not_built() const {
+    std::vector<kernelfile::KernelFiles::NotBuilt> out;
+    for (const auto& one : own_) std::ranges::copy(one->files.not_built(), std::back_inserter(out));
+    return out;
 }
 
 std::vector<std::string> Choice::files() const {

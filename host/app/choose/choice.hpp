@@ -52,7 +52,7 @@ public:
     bool is_guessed(const model::Variant& variant) const;
     const std::vector<GuessedBlock>& guessed() const { return guessed_; }  ///< by file
     std::vector<std::string> files() const;                                ///< read for their text
-    /// A line of such a file, trimmed; the file is named as in a compiler's message. Empty: no such line.
+    /// A line of such a file, which is named as in a compiler's message. Empty: no such line.
     std::string source_line(const std::string& file, std::size_t number) const;
     /// The arguments of a cell of a kernel file, for other implementations. Throws as its set-up does.
     kernelfile::CellArguments arguments_of(const model::Request& request) const;
@@ -62,6 +62,8 @@ public:
     std::shared_ptr<const void> owner() const {
         return std::make_shared<const std::vector<std::shared_ptr<Own>>>(own_);
     }
+    /// The kernel files that do not build.
+    std::vector<kernelfile::KernelFiles::NotBuilt> not_built() const;
     bool own() const { return !own_.empty(); }  ///< kernels of the user's files
 
 private:

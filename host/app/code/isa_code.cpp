@@ -291,11 +291,7 @@ namespace {
 
 /// The first error of a compiler's log with its line, and the number of further errors.
 std::string first_of(const std::string& log, bool dumped) {
-    const auto lines = split(log, '\n');
-    const auto errors = std::ranges::count_if(lines, [](const auto& line) {
-        // Undefined symbols are all named in the linker's first error.
-        return line.find("error: ") != line.npos && line.find("undefined ") == line.npos;
-    });
+    const auto errors = run::errors_in(log);
     if (errors < 2) return run::first_error(log);
     return fmt::format("{}; {} more error{}{}", run::first_error(log), errors - 1, errors == 2 ? "" : "s",
                        dumped ? ", all in build.log" : "; --dumps DIR keeps them in build.log");
@@ -331,8 +327,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         if (model::is_failure(code.status) || invocation.require_all) status = 1;
     }
     for (const auto& [said, kernels] : refusals)
-        std::fprintf(stderr, "%s\n",
-                     printable(first_few(kernels, 3, std::identity()) + said).c_str());
+        std::fprintf(stderr, "%s\n", printable(first_few(kernels, 3, std::identity()) + said).c_str());
     auto targets = invocation.targets;
     std::erase_if(targets, [&](const auto& target) {  // a compiler named by --compiler may have its own ptxas
         return std::ranges::any_of(codes,

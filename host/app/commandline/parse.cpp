@@ -97,6 +97,9 @@ void refuse_mistyped_command(const std::string& word) {
             if (glob_match(word, known.back()) || word == experiment.family) return;
         }
     }
+    if (word.starts_with("completion"))
+        throw Error(Blame::usage, "there is no command '", word,
+                    "'; the build writes completions of bash, zsh and fish: `source build/completions/cllab.bash`");
     const auto near = nearest(word, known);
     if (!near.empty() && std::ranges::find(all, near.front()) != all.end())
         throw Error(Blame::usage, "there is no command and no kernel '", word, "'; ", did_you_mean(word, known));

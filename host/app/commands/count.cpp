@@ -30,7 +30,7 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
     }
     for (auto& counts : found.launches) {
         if (!cell.options.empty()) counts.id += " " + cell.options;
-        for (auto& line : counts.lines) line.text = choice.source_line(line.file, line.line);
+        for (auto& line : counts.lines) line.text = trim(choice.source_line(line.file, line.line));
         if (json) json->line(report::counts_json(counts));
         all.push_back(std::move(counts));
     }

@@ -12,6 +12,7 @@
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -75,18 +76,29 @@ private:
         for (const auto& record : baseline_.records) {
             if (!seen.insert(record.argv).second) continue;
             try {
-                const auto then = again(record.argv);
-                out_.asked.push_back(request_of(Choice(then), then));
+                auto then = again(record.argv);
+                leave_out_missing(then.patterns);
+                if (then.patterns.empty()) continue;
+                const Choice choice(then);
+                for (const auto& [path, log] : choice.not_built())
+                    lost_[path] = {CellChange::newly_failing,
+                                   "'" + path + "' does not build: " + run::first_error(log)};
+                out_.asked.push_back(request_of(choice, then));
             } catch (const Error& e) {
                 if (e.blame() == Blame::environment) throw;
-                // A kernel file that does not build is a failure of today. An unknown command line is not.
-                const bool failed = e.blame() == Blame::result;
-                refused_[record.argv] = {
-                    failed ? CellChange::newly_failing : CellChange::incomparable,
-                    (failed ? "" : "this cllab does not understand the command line that made it: ") +
-                        std::string(e.what())};
+                refused_[record.argv] =
+                    std::string("this cllab does not understand the command line that made it: ") + e.what();
             }
         }
+    }
+
+    void leave_out_missing(std::vector<std::string>& patterns) {
+        std::erase_if(patterns, [&](const auto& pattern) {
+            const auto path = file_and_glob(pattern).first;
+            const bool missing = names_kernel_file(pattern) && !fs::exists(path);
+            if (missing) lost_[path] = {CellChange::incomparable, "'" + path + "', a file of the baseline, is missing"};
+            return missing;
+        });
     }
 
     std::vector<model::Device> devices() {
@@ -177,7 +189,7 @@ private:
         }
         for (const auto& asked : out_.asked)
             for (const auto& cell : asked.comparisons | std::views::join) {
-                if (!wanted(cell)) continue;
+                if (!wanted(cell) || (cell.variant->own && lost_.count(cell.variant->own->path))) continue;
                 auto& item = item_of(cell.id, point_of(cell, device, asked.settings), info);
                 if (item.cell) continue;
                 item.cell = cell;
@@ -217,18 +229,23 @@ private:
         item.out.before = last.time ? last.time->median : 0;
         item.out.before_text = last.build.source_sha256;
         if (item.cell && !invocation_.recorded) return fetch(item);
-        const auto refused = refused_.find(last.argv);
-        if (item.cell || refused == refused_.end()) return;
-        item.out.change = refused->second.first;
-        item.out.reason = refused->second.second;
+        if (item.cell) return;
+        if (const auto lost = lost_.find(last.build.source); lost != lost_.end()) {
+            std::tie(item.out.change, item.out.reason) = lost->second;
+            if (item.out.change == CellChange::newly_failing && last.status != model::Status::ok)
+                item.out.change = CellChange::still_failing;
+        } else if (const auto refused = refused_.find(last.argv); refused != refused_.end()) {
+            item.end(CellChange::incomparable, refused->second);
+        }
     }
 
     const RegressOptions& invocation_;
     const Baseline& baseline_;
     Runner& runner_;
     RegressCells out_;
-    std::map<std::tuple<std::string, std::string, StoredPoint>, std::size_t> at_;     ///< items by device, id and point
-    std::map<std::vector<std::string>, std::pair<CellChange, std::string>> refused_;  ///< by command line
+    std::map<std::tuple<std::string, std::string, StoredPoint>, std::size_t> at_;  ///< items by device, id and point
+    std::map<std::vector<std::string>, std::string> refused_;                      ///< reasons by command line
+    std::map<std::string, std::pair<CellChange, std::string>> lost_;  ///< kernel files that are missing or do not build
     std::set<const Record*> taken_;
 };
 

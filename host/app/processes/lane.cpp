@@ -202,6 +202,7 @@ bool passes_in_small_groups(run::RunRequest request, const model::Cell& cell, co
 model::Record lost_record(model::Record record, const Loss& loss, const std::string& phase, bool foreign) {
     record.status = loss.status;
     record.reason = loss.reason + " in phase '" + phase + "'";
+    if (foreign && loss.status == model::Status::wrong_result) record.reason += "; --check oclgrind shows its line";
     auto cause = foreign && phase != "build" && phase != "yardstick" ? loss.cause : std::string();
     // Some drivers compile at the first launch.
     if (loss.status == model::Status::timed_out && (phase == "build" || phase == "verify"))

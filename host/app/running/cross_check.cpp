@@ -82,7 +82,7 @@ void print(const Findings& findings, const Choice& choice) {
         results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line,
                                  printable(place.what), printable(place.kernel),
                                  times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
-        if (const auto text = choice.source_line(place.file, std::stoul(place.line)); !text.empty())
+        if (const auto text = trim(choice.source_line(place.file, std::stoul(place.line))); !text.empty())
             results() << "      " << printable(text) << '\n';
     }
 }

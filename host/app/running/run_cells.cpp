@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iostream>
 #include <ranges>
 #include <set>
 
@@ -26,6 +27,7 @@
 #include "portrait/conclusion.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/table.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -142,6 +144,25 @@ private:
         progress_.phase(record, phase);
     }
 
+    /// Prints the log of a user's text that does not build; for its other kernels it is the same.
+    void say_log(const model::Record& record) {
+        const auto& log = record.build.log;
+        if (record.status != model::Status::build_failed || log.empty() || plan_.choice.files().empty()) return;
+        if (!said_.insert("log of " + record.build.source).second) return;
+        const auto errors = run::errors_in(log);
+        say(concat("'", record.build.source, "' does not build: ", errors, errors == 1 ? " error" : " errors", "; ",
+                   record.dump.empty() ? "without --no-dumps, build.log in the dumps has the whole log"
+                                       : record.dump + "/build.log has the whole log"));
+        std::cerr << printable(
+                         run::first_errors(log, [&](const auto& file,
+                                                    std::size_t line) { return plan_.choice.source_line(file, line); }),
+                         "\n\t")
+                  << '\n';
+        if (log.find("'half'") != log.npos)
+            say("arithmetic of half needs a device with cl_khr_fp16, which NVIDIA's OpenCL has not: vload_half and "
+                "vstore_half convert to float and back");
+    }
+
     void done(std::size_t group, std::size_t index, const model::Record& found) {
         const auto& cell = plan_.request.comparisons[group][index];
         auto record = found;
@@ -153,6 +174,7 @@ private:
             record.reason += "; sizes and values were guessed, which may be the cause";
         }
         say_doing("");
+        say_log(record);
         for (const auto& idle : idle_options(known_, record.build.options))
             if (said_.insert(record.device.selector + idle).second) say(idle);
         for (auto& warning : record.warnings)

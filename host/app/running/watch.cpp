@@ -118,18 +118,19 @@ public:
 
 private:
     int take() override {
-        bool fine = true;
-        if (!right_) fine = run(options_) == 0;
-        for (const auto& kernel : right_ ? kernels() : Strings{}) {
+        const Choice choice(options_, snapshots());
+        const bool compares = right_ && choice.not_built().empty();
+        bool fine = compares || run(options_) == 0;
+        for (const auto& kernel : compares ? choice.selected() : std::vector<model::Selected>()) {
             auto pair = options_;
-            pair.patterns = {named_ + ":" + kernel};
-            pair.versus = before_ + ":" + kernel;
+            pair.patterns = {named_ + ":" + kernel.variant->name};
+            pair.versus = before_ + ":" + kernel.variant->name;
             fine = attempt([&] { return run(pair); }) == 0 && fine;
             if (interrupted()) return 130;
         }
         // If the results changed, the new version may be the correct one. If it verifies alone, later versions compare
         // with it.
-        if (!fine && right_) {
+        if (!fine && compares) {
             auto alone = options_;
             alone.verify_only = true;
             fine = run(alone) == 0;
@@ -146,10 +147,6 @@ private:
             std::erase_if(snapshot.files,
                           [&](const auto& file) { return file.second.empty() && file.first != named_; });
         return out;
-    }
-
-    Strings kernels() const {
-        return mapped(Choice(options_, snapshots()).selected(), [](const auto& s) { return s.variant->name; });
     }
 
     int run(const RunOptions& one) {

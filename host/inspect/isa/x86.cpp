@@ -83,6 +83,7 @@ std::optional<Instruction> read_instruction(string_view line, std::optional<Inst
         i.mnemonic = lower(rest.substr(0, space));
         rest = trim(rest.substr(space));
         i.locked = i.locked || i.mnemonic == "lock";
+        i.text += (i.text.empty() ? "" : " ") + i.mnemonic;
     } while (is_prefix(i.mnemonic) && !rest.empty());
     prefix.reset();
     if (is_prefix(i.mnemonic)) {
@@ -90,7 +91,7 @@ std::optional<Instruction> read_instruction(string_view line, std::optional<Inst
         return std::nullopt;
     }
     i.operands = rest;
-    i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);
+    if (!rest.empty()) i.text += " " + rest;
     set_flow(i);
     return i;
 }

@@ -105,6 +105,12 @@ Growth growth_of(const Samples& samples) {
     return out;
 }
 
+/// Whether the user's text gives data that grows with the problem.
+bool grows(const LaunchShape& shape, const std::string& text) {
+    const auto names = names_in(text);
+    return std::ranges::any_of(shape.axes, [&](const auto& axis) { return axis.is_new && names.contains(axis.name); });
+}
+
 /// Whether a problem of that size fits memory, the widest image, and the data that the user gives.
 bool has_room(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
     constexpr double most_bytes = 512 << 20;
@@ -121,7 +127,8 @@ bool has_room(const KernelFacts& facts, const Measured& measured, std::int64_t s
         if (!p.is_buffer()) continue;
         const auto bytes = static_cast<double>(samples.shape.value_of(length->second, sizes)) *
                            static_cast<double>(element_bytes(facts, samples, i));
-        const bool is_limited = facts.said.is_given(p) && !measured.by_text() && samples.seen[i].touched();
+        const bool is_limited = facts.said.is_given(p) && !grows(samples.shape, facts.said.given.at(p.name).text) &&
+                                !measured.by_text() && samples.seen[i].touched();
         if (is_limited && bytes > static_cast<double>(samples.runs.front().seen.arguments[i].size)) return false;
         total += bytes;
     }

@@ -384,7 +384,9 @@ model::Proof Ledger::proof(const Question& q) const {
         if (!is_empty(q, seen, relation)) rungs.push_back("relation " + relation.line.text);
     if (!rungs.empty() && q.random_inputs && seen.seeds.size() < 2) rungs.emplace_back("one input");
     if (q.agreement && !q.agreement->sentence.empty()) warn(model::Warning::elsewhere, q.agreement->sentence);
-    const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' verifies them";
+    const bool changes_data = std::ranges::any_of(q.results, [](const auto& r) { return r.given != nullptr; });
+    const std::string proofs = std::string("'expect NAME = FILE' or 'reference KERNEL' verifies them") +
+                               (changes_data ? ", and --check oclgrind finds races" : "");
     if (rungs.empty()) {
         rungs.emplace_back("only itself");
         std::string why = "results are repeatable but unverified";

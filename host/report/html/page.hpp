@@ -117,8 +117,8 @@ std::map<std::string, std::set<std::string>> varying_axes(const std::vector<mode
 
 /// The ranked chart alone, as an SVG picture for an issue or a slide. It has one part per device, family and point:
 /// kernels, fastest first, on one scale. Each kernel has its median time with interval, its ratio to the best if
-/// ranked, and what limits it. Points with one kernel are shown only if no point has several. Colors are light or dark,
-/// as the reader's screen prefers.
+/// ranked, and what limits it. Points with one kernel are shown only if no point of the family has several, and then in
+/// one part. Colors are light or dark, as the reader's screen prefers.
 void write_ranked(std::ostream& out, const Page& page);
 
 }  // namespace cllab::report::html

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <ostream>
+#include <set>
 #include <vector>
 
 #include "core/embedded.hpp"
@@ -150,21 +151,25 @@ const char* style_of(const Rank& rank) {
     return rank.fastest ? "best" : rank.indistinct ? "tie" : rank.compared ? "value" : "apart";
 }
 
-Ranking ranking_of(const GridGroup& group, std::size_t device) {
+Scale scale_of(const std::vector<const RankedCell*>& timed) {
     constexpr double most_for_bars = 40;  // ratio of the longest bar to the shortest
-    Ranking out{fastest_first(group, device), {}, {}};
-    std::erase_if(out.timed, [](const RankedCell* cell) { return !(cell->record->time->median > 0); });
-    for (const auto& cells : group.cells)
-        if (const auto* r = cells[device].record; r && model::is_failure(r->status)) out.failed.push_back(r);
     double longest = 0, shortest = std::numeric_limits<double>::infinity(), least = shortest;
-    for (const auto* cell : out.timed) {
+    for (const auto* cell : timed) {
         const auto& t = *cell->record->time;
         longest = std::max({longest, t.median, t.has_interval() ? t.high : 0});
         shortest = std::min(shortest, t.median);
         least = std::min(least, t.has_interval() && t.low > 0 ? t.low : t.median);
     }
     const bool far_apart = longest > most_for_bars * shortest;
-    out.axis.scale = far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false};
+    return far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false};
+}
+
+Ranking ranking_of(const GridGroup& group, std::size_t device) {
+    Ranking out{fastest_first(group, device), {}, {}};
+    std::erase_if(out.timed, [](const RankedCell* cell) { return !(cell->record->time->median > 0); });
+    for (const auto& cells : group.cells)
+        if (const auto* r = cells[device].record; r && model::is_failure(r->status)) out.failed.push_back(r);
+    out.axis.scale = scale_of(out.timed);
     return out;
 }
 
@@ -211,11 +216,12 @@ namespace {
 constexpr double picture_width = 860, character = 7.3, row_height = 24, picture_margin = 12;
 constexpr std::size_t most_parts = 24, longest_name = 44;
 
-/// Kernels at one point on one device.
+/// Kernels at one point on one device. Or, of a family that has several points and one kernel at each, all points.
 struct Part {
     std::string title;
     Ranking ranking;
     std::vector<std::string> sentences;
+    bool names_points = false;
 };
 
 /// The beginning and the end of a name that is too long; else the name.
@@ -224,20 +230,43 @@ std::string shortened(const std::string& name) {
     return name.substr(0, longest_name / 2) + "…" + name.substr(name.size() - (longest_name / 2 - 1));
 }
 
-std::vector<Part> parts_of(const Context& c, std::size_t least_bars) {
+/// Joins parts of one kernel each.
+Part joined(const std::vector<Part>& parts) {
+    Part out{"", {}, {}, true};
+    std::set<std::string> kernels;
+    for (const auto& part : parts) {
+        kernels.insert(part.ranking.timed.front()->record->id);
+        if (out.ranking.timed.size() < most_parts) out.ranking.timed.push_back(part.ranking.timed.front());
+    }
+    out.ranking.axis.scale = scale_of(out.ranking.timed);
+    out.sentences = {counted(kernels.size(), "kernel") + " at " + counted(parts.size(), "point") +
+                     (kernels.size() > 1 ? ", each at its own" : "") + ": nothing to rank" +
+                     (parts.size() > most_parts ? "; the picture shows the first " + std::to_string(most_parts) : "")};
+    return out;
+}
+
+std::vector<Part> parts_of(const Context& c) {
     std::vector<Part> out;
     for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-        for (const auto& family : c.grid.families)
+        for (const auto& family : c.grid.families) {
+            std::vector<Part> alone, several;
             for (const auto& group : family.groups) {
                 auto ranking = ranking_of(group, d);
-                if (ranking.timed.size() < least_bars) continue;
+                if (ranking.timed.empty()) continue;
                 auto sentences = sentences_of(c, family, group, d, ranking.timed);
                 const auto point =
                     point_text(group.point, [](const auto&, const auto& value) { return !value.empty(); });
-                out.push_back({family.name + (point.empty() ? "" : ": ") + point + " on " +
-                                   ranking.timed.front()->record->device.name,
-                               std::move(ranking), std::move(sentences)});
+                auto& parts = ranking.timed.size() > 1 ? several : alone;
+                parts.push_back({family.name + (point.empty() ? "" : ": ") + point + " on " +
+                                     ranking.timed.front()->record->device.name,
+                                 std::move(ranking), std::move(sentences)});
             }
+            if (several.empty() && alone.size() > 1) {
+                alone = {joined(alone)};
+                alone.front().title = family.name + " on " + alone.front().ranking.timed.front()->record->device.name;
+            }
+            std::ranges::move(several.empty() ? alone : several, std::back_inserter(out));
+        }
     return out;
 }
 
@@ -256,7 +285,7 @@ public:
     void part(const Part& part) {
         double name = 0, value = 0, tag = 0;
         for (const auto* cell : part.ranking.timed) {
-            name = std::max(name, width_of(shortened(cell->record->id)));
+            name = std::max(name, width_of(name_of(*cell, part.names_points)));
             value = std::max(value, width_of(value_of(*cell)));
             if (const auto limit = limit_of(context_, context_.index(*cell->record)))
                 tag = std::max(tag, width_of(limit->words) + 18);
@@ -271,7 +300,7 @@ public:
         // The rules are drawn behind the bars and end where these end.
         const auto before = std::move(body_);
         body_.clear();
-        for (const auto* cell : part.ranking.timed) bar(*cell, part.ranking.axis);
+        for (const auto* cell : part.ranking.timed) bar(*cell, name_of(*cell, part.names_points), part.ranking.axis);
         const auto bars = std::move(body_);
         body_ = before;
         axis(part.ranking.axis, top);
@@ -295,11 +324,16 @@ public:
 private:
     double at(const TimeAxis& axis, double seconds) const { return left_ + (right_ - left_) * axis.at(seconds); }
 
-    void bar(const RankedCell& cell, const TimeAxis& axis) {
+    std::string name_of(const RankedCell& cell, bool with_point) const {
+        const auto& r = *cell.record;
+        return shortened(r.id + (with_point ? " " + context_.varying_point(r) : ""));
+    }
+
+    void bar(const RankedCell& cell, const std::string& name, const TimeAxis& axis) {
         const auto& time = *cell.record->time;
         const double middle = y_ + row_height / 2, end = at(axis, time.median);
         put(R"(<text class="name" x="{}" y="{}" text-anchor="end">{}</text>)", number(left_ - 8), number(middle + 4),
-            text(shortened(cell.record->id)));
+            text(name));
         (axis.scale.logarithmic ? has_points_ : has_bars_) = true;
         if (axis.scale.logarithmic)
             put(R"(<circle class="{}" cx="{}" cy="{}" r="6"/>)", style_of(cell.rank), number(end), number(middle));
@@ -350,9 +384,10 @@ private:
 }  // namespace
 
 void write_ranked(std::ostream& out, const Page& page) {
-    const Context c(page);
-    auto parts = parts_of(c, 2);
-    if (parts.empty()) parts = parts_of(c, 1);
+    Page whole = page;
+    whole.in_curve.clear();  // the picture has no curves
+    const Context c(whole);
+    const auto parts = parts_of(c);
     Picture picture(c);
     if (parts.empty()) picture.sentence("No kernel has a time.", "note");
     for (const auto& part : first_of(parts, most_parts)) picture.part(part);

@@ -87,19 +87,20 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     }
 }
 
-/// If some rows are ranked, sorts all by time. Rows that took turns stay together in the order of their ranks, at the
-/// position of the fastest. `members`: indices of rows at one point.
+/// If some rows are ranked, sorts all by time. Rows that took turns stay together in the order of their ranks. So do
+/// the sets of one run, in the order in which they ran, at the position of the fastest. `members`: indices of rows at
+/// one point.
 void put_fastest_first(const Rows& rows, std::vector<std::size_t>& members, const std::vector<Rank>& ranks) {
     const auto seconds = [&](std::size_t i) { return rows[i]->time ? rows[i]->time->median : HUGE_VAL; };
-    std::map<std::size_t, double> least;  // by set
+    std::map<std::string, double> least;  // by run
     for (const auto i : members)
         if (ranks[i].compared) {
-            auto& of_set = least.try_emplace(ranks[i].set, HUGE_VAL).first->second;
+            auto& of_set = least.try_emplace(rows[i]->run.id, HUGE_VAL).first->second;
             of_set = std::min(of_set, seconds(i));
         }
     if (least.empty()) return;
     std::ranges::stable_sort(members, {}, [&](std::size_t i) {
-        return ranks[i].compared ? std::tuple(least.at(ranks[i].set), ranks[i].set, ranks[i].ratio)
+        return ranks[i].compared ? std::tuple(least.at(rows[i]->run.id), ranks[i].set, ranks[i].ratio)
                                  : std::tuple(seconds(i), ranks.size(), 0.0);
     });
 }

@@ -232,6 +232,27 @@ std::string where_text(const model::PointValues& where) {
     return point_text(where, [](const auto&, const auto& value) { return !value.empty(); });
 }
 
+/// The values of axes that tell a set from another one of its group: "items=2".
+model::PointValues place_of_set(const Cells& set, const std::map<std::size_t, Cells>& sets) {
+    const auto values = [](const Cells& cells, const std::string& axis) {
+        std::set<std::string> out;
+        for (const auto* cell : cells) out.emplace(value_at(cell->record->point, axis));
+        out.erase("");
+        return out;
+    };
+    std::set<std::string> axes;
+    for (const auto* cell : set)
+        for (const auto& [axis, value] : cell->record->point) axes.insert(axis);
+    model::PointValues out;
+    for (const auto& axis : axes)
+        if (const auto own = values(set, axis); own.size() == 1 && std::ranges::any_of(sets, [&](const auto& other) {
+                                                    const auto theirs = values(other.second, axis);
+                                                    return !theirs.empty() && !theirs.contains(*own.begin());
+                                                }))
+            out.emplace_back(axis, *own.begin());
+    return out;
+}
+
 /// For tables with one row per point. The least and the longest time of each variant over the axis with the most
 /// values; the other axes keep their values.
 std::vector<std::string> range_sentences(const Comparison& c) {
@@ -379,15 +400,21 @@ std::string hot_code_text(const Record& r) {
     return out;
 }
 
-std::vector<std::string> ranking_sentences(const Cells& timed, const model::PointValues& where) {
+std::vector<std::string> ranking_sentences(const Cells& timed, const model::PointValues& where, bool says_where) {
     std::map<std::size_t, Cells> sets;
     for (const auto* cell : timed)
         if (cell->rank.compared) sets[cell->rank.set].push_back(cell);
-    if (sets.empty()) return least_sentence(timed, where);
+    const auto at = [&](const model::PointValues& more) {
+        auto place = says_where ? where : model::PointValues();
+        place.insert(place.end(), more.begin(), more.end());
+        const auto words = where_text(place);
+        return words.empty() ? "" : "At " + words + ": ";
+    };
+    if (sets.empty()) return mapped(least_sentence(timed, where), [&](const auto& words) { return at({}) + words; });
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
-        out.push_back(set_sentence(ranked, where));
+        out.push_back(at(place_of_set(ranked, sets)) + set_sentence(ranked, where));
     }
     const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
@@ -418,12 +445,10 @@ std::vector<std::string> table_sentences(const Comparison& c) {
         points.erase(points.begin(), points.end() - std::min<std::ptrdiff_t>(1, std::ssize(points)));
     }
     for (const auto& cells : points) {
-        const auto where = where_of(axes, *cells.front().record);
-        const auto place = where_text(where);
         Cells timed;
         for (const auto& cell : cells) timed.push_back(&cell);
-        for (const auto& sentence : ranking_sentences(timed, where))
-            out.push_back((place.empty() ? "" : "At " + place + ": ") + sentence);
+        std::ranges::move(ranking_sentences(timed, where_of(axes, *cells.front().record), true),
+                          std::back_inserter(out));
     }
     return out;
 }

@@ -12,8 +12,9 @@ namespace cllab::report {
 
 /// `timed`: the timed variants at one point on one device, fastest first. One sentence per set that took turns.
 /// `where`: the axes that tell the point from others of the same run, for the command that compares two variants.
-std::vector<std::string> ranking_sentences(const std::vector<const RankedCell*>& timed,
-                                           const model::PointValues& where = {});
+/// `says_where`: each sentence begins with them: "At width=512 items=2: ".
+std::vector<std::string> ranking_sentences(const std::vector<const RankedCell*>& timed, const model::PointValues& where,
+                                           bool says_where = false);
 
 /// The sentences below a table of two or more timed cells. Few points: the ranking at each. Many points: how often each
 /// variant is fastest, and one undecided point. One variant per point: the points of its least and its longest time.
