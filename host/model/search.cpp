@@ -1,19 +1,22 @@
 #include "model/search.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <set>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 
 namespace cllab::model {
 namespace {
 
-constexpr double worthwhile = 0.99;    // a move must save 1 %: less is what the next measurement takes back
-constexpr std::size_t few_starts = 8;  // measured side by side to begin anew
-/// Minimum number of points to measure together: on PoCL the first build of a process takes a second, each further one
-/// a third of that.
-constexpr std::size_t least_beside = 12;
+constexpr std::size_t few_points = 8;         // at least so many are measured side by side, and so many have neighbours
+constexpr std::size_t batches = 10;           // into which the points after the random ones are divided, about
+constexpr std::ptrdiff_t most_along = 32;     // neighbours of a point along an axis
+constexpr std::size_t most_candidates = 600;  // at random, of a space that is listed
+constexpr std::size_t most_drawn = 100;       // likewise, of one that is not: few draws may satisfy its constraints
 
 }  // namespace
 
@@ -26,30 +29,23 @@ Search::Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measu
       strategy_(strategy),
       beside_(beside),
       random_(seed) {
-    for (const auto& axis : space_.axes)
-        if (axis.values.size() > 1) tuned_.push_back(axis);
     if (!space_.all) return;
     const auto name = [&](const Point& point) {
         const auto resolved = key(point);
-        return resolved && named_.emplace(*resolved, point).second;
+        if (!resolved) return;
+        if (const auto [named, is_new] = named_.emplace(*resolved, point); is_new) waiting_.push_back(&*named);
     };
     // Try the initial point first. If several points are equal to it, use its name.
-    const bool has_initial = name(space_.initial);
-    for (const auto& point : *space_.all)
-        if (name(point)) waiting_.push_back(point);
-    std::ranges::shuffle(waiting_, random_);
-    if (has_initial) waiting_.push_back(space_.initial);
+    name(space_.initial);
+    const auto has_initial = static_cast<std::ptrdiff_t>(waiting_.size());
+    for (const auto& point : *space_.all) name(point);
+    std::ranges::shuffle(waiting_.begin() + has_initial, waiting_.end(), random_);
+    std::ranges::reverse(waiting_);  // the next one is the last
 }
 
 std::optional<Search::Values> Search::key(const Point& point) const {
     const auto resolved = resolve_(point);
     return resolved ? std::optional(resolved->values()) : std::nullopt;
-}
-
-std::optional<double> Search::time(const Point& point) const {
-    const auto resolved = key(point);
-    const auto found = resolved ? entries_.find(*resolved) : entries_.end();
-    return found == entries_.end() ? std::nullopt : found->second.seconds;
 }
 
 void Search::enter(const Values& key, const Point& point, std::optional<double> seconds) {
@@ -80,7 +76,7 @@ std::vector<Point> Search::next(std::size_t count) {
     std::vector<Point> out;
     if (space_.all) {
         for (; out.size() < count && !waiting_.empty(); waiting_.pop_back())
-            if (!entries_.count(*key(waiting_.back()))) out.push_back(waiting_.back());
+            if (!entries_.count(waiting_.back()->first)) out.push_back(waiting_.back()->second);
         return out;
     }
     if (entries_.empty()) out = fresh({space_.initial});
@@ -93,10 +89,10 @@ std::vector<Point> Search::next(std::size_t count) {
     return out;
 }
 
-bool Search::measure(const std::vector<Point>& points) {
+void Search::measure(const std::vector<Point>& points) {
     for (std::size_t at = 0; at < points.size();) {
         const auto batch = std::min({room_(measured_), beside_, points.size() - at});
-        if (batch == 0) return false;
+        if (batch == 0) return;
         const auto first = points.begin() + static_cast<std::ptrdiff_t>(at);
         std::vector<Point> beside(first, first + static_cast<std::ptrdiff_t>(batch));
         const auto before = best_;
@@ -108,14 +104,6 @@ bool Search::measure(const std::vector<Point>& points) {
         measured_ += batch;
         at += batch;
     }
-    return true;
-}
-
-std::optional<Point> Search::fastest(const std::vector<Point>& points) const {
-    std::optional<std::pair<Point, double>> out;
-    for (const auto& point : points)
-        if (const auto seconds = time(point); seconds && (!out || *seconds < out->second)) out = {point, *seconds};
-    return out ? std::optional(out->first) : std::nullopt;
 }
 
 /// As many as the strategy asks for.
@@ -123,10 +111,10 @@ void Search::take_at_random() {
     while (const auto room = std::min(room_(measured_), most_points)) {
         std::size_t count = beside_;
         const bool all_fit = space_.all && named_.size() - entries_.size() <= room;
-        if (strategy_ == Strategy::local || (strategy_ == Strategy::automatic && !all_fit)) {
-            const auto part = std::clamp((measured_ + room) / 4, few_starts, random_starts);
-            if (measured_ >= part) return;
-            count = std::min(count, part - measured_);
+        if (strategy_ == Strategy::model || (strategy_ == Strategy::automatic && !all_fit)) {
+            const auto part = std::clamp((measured_ + room) / 4, few_points, random_starts);
+            if (entries_.size() >= part && best_) return;
+            count = std::min(count, entries_.size() < part ? part - entries_.size() : few_points);
         }
         const auto points = next(count);
         if (points.empty()) return;
@@ -134,53 +122,44 @@ void Search::take_at_random() {
     }
 }
 
-/// Moves from the point until no axis gains another 1 %. False: time ran out.
-bool Search::descend(Point at) {
-    for (bool moved = true; moved;) {
-        moved = false;
-        std::ranges::shuffle(tuned_, random_);
-        for (auto axis = tuned_.begin(); axis != tuned_.end();) {
-            std::vector<Point> line;  // of several axes, where they have few points
-            for (; axis != tuned_.end() && fresh(line).size() < least_beside; ++axis)
-                for (const auto& value : axis->values) {
-                    auto point = at;
-                    point.set(axis->name, value);
-                    if (point != at) line.push_back(std::move(point));
-                }
-            if (!measure(fresh(line))) return false;
-            const auto best = fastest(line);
-            if (!best || *time(*best) >= worthwhile * *time(at)) continue;
-            at = *best;
-            moved = true;
+/// Points that are not measured yet: neighbours of the fastest, and others at random.
+std::vector<Point> Search::candidates() {
+    std::vector<Point> out;
+    for (const auto& [point, seconds] : found().ranked | std::views::take(few_points))
+        for (const auto& axis : space_.axes) {
+            std::vector<std::string> values;
+            std::ranges::sample(axis.values, std::back_inserter(values), most_along, random_);
+            for (const auto& value : values) out.emplace_back(point).set(axis.name, value);
         }
+    if (!space_.all) {
+        for (std::size_t draw = 0; draw < most_drawn; ++draw)
+            if (auto point = drawn(space_, random_)) out.push_back(std::move(*point));
+    } else {
+        std::ranges::shuffle(waiting_, random_);
+        for (const auto* named : waiting_ | std::views::take(most_candidates)) out.push_back(named->second);
     }
-    return true;
+    return fresh(out);
 }
 
-/// The fastest point with two axes changed at random; if that is not new, a random point. nullopt: no point is left.
-std::optional<Point> Search::new_start() {
-    std::vector<Point> changed;
-    for (std::size_t i = 0; i < few_starts; ++i) {
-        auto point = best_->first;
-        for (unsigned twice = 0; twice < 2; ++twice) {
-            const auto& axis = tuned_[random_.below(tuned_.size())];
-            point.set(axis.name, axis.values[random_.below(axis.values.size())]);
-        }
-        changed.push_back(std::move(point));
+void Search::follow_model() {
+    const Placing placing(space_.axes);
+    Surrogate surrogate;
+    while (const auto room = std::min(room_(measured_), most_points)) {
+        auto from = candidates();
+        if (from.empty()) from = next(few_points);
+        if (from.empty()) return;
+        surrogate.learn(mapped(entries_, [&](const auto& entry) {
+            return Surrogate::Timed(placing(entry.second.point), entry.second.seconds);
+        }));
+        const auto count = std::min(room, std::max(few_points, (measured_ + room) / batches));
+        const auto next = surrogate.promising(mapped(from, placing), count);
+        measure(mapped(next, [&](std::size_t index) { return from[index]; }));
     }
-    auto starts = fresh(changed);
-    if (starts.empty()) starts = next(few_starts);
-    if (starts.empty()) return std::nullopt;
-    measure(starts);
-    const auto out = fastest(starts);
-    return out ? out : best_->first;
 }
 
 void Search::run() {
     take_at_random();
-    if (strategy_ == Strategy::all || strategy_ == Strategy::random || !best_) return;
-    auto start = std::optional(best_->first);
-    while (start && descend(*start) && room_(measured_) > 0) start = new_start();
+    if (strategy_ != Strategy::all && strategy_ != Strategy::random && best_) follow_model();
 }
 
 Screening Search::found() const {

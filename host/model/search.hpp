@@ -13,6 +13,7 @@
 
 #include "core/random.hpp"
 #include "model/plan.hpp"
+#include "model/surrogate.hpp"
 
 namespace cllab::model {
 
@@ -39,10 +40,10 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings);
 std::optional<Point> drawn(const TuneSpace& space, Random& random);
 
 enum class Strategy {
-    automatic,  ///< all points where there is time for them, else as `local`
+    automatic,  ///< all points where there is time for them, else as `model`
     all,        ///< every point, in random order
     random,     ///< points drawn at random
-    local,      ///< some drawn at random, then one axis at a time from the fastest
+    model,      ///< some drawn at random, then those that a model of the times expects to be the fastest
 };
 
 /// Resolves a point on the device; nothing when the device cannot run it.
@@ -64,7 +65,7 @@ struct Screening {
 };
 
 inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side, by default
-inline constexpr std::size_t random_starts = 48;  ///< points drawn at random by the local search
+inline constexpr std::size_t random_starts = 48;  ///< at most, before the model is asked
 
 /// Points that resolve to the same point count once. The fastest point so far is measured again with each batch, and
 /// times are relative to it, so that a temporary disturbance does not make a point slow.
@@ -93,18 +94,15 @@ private:
     };
 
     std::optional<Values> key(const Point& point) const;
-    std::optional<double> time(const Point& point) const;
     void enter(const Values& key, const Point& point, std::optional<double> seconds);
     /// The points that belong to the space and are not measured yet, each once.
     std::vector<Point> fresh(const std::vector<Point>& points) const;
     std::vector<Point> next(std::size_t count);
-    /// False: there was no time for all of them.
-    bool measure(const std::vector<Point>& points);
-    /// The fastest of them that has a time.
-    std::optional<Point> fastest(const std::vector<Point>& points) const;
+    /// As many as there is room for.
+    void measure(const std::vector<Point>& points);
     void take_at_random();
-    bool descend(Point at);
-    std::optional<Point> new_start();
+    std::vector<Point> candidates();
+    void follow_model();
 
     const TuneSpace& space_;
     ResolvePoint resolve_;
@@ -113,9 +111,8 @@ private:
     Strategy strategy_;
     std::size_t beside_;
     Random random_;
-    std::vector<Axis> tuned_;        ///< in the order in which they are walked along
     std::map<Values, Point> named_;  ///< of a space that is listed: each different point, as it is named
-    std::vector<Point> waiting_;     ///< likewise, those not taken yet; the next one is the last
+    std::vector<const std::map<Values, Point>::value_type*> waiting_;  ///< of them not taken yet; the next is the last
     std::map<Values, Entry> entries_;
     std::optional<std::pair<Point, double>> best_;
     std::size_t measured_ = 0, known_ = 0;

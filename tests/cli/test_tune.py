@@ -101,13 +101,36 @@ class Budget(KernelFileTest):
     def test_budget_ends_the_search_and_untried_points_are_counted(self):
         self.write(MANY)
         out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "4", "--json", "r.jsonl")
-        found = re.search(r"12800 points of per, a, b (\d+) tried in 4 s \(--budget\): some at random, then one axis at a time from the fastest; the other (\d+) were not; (\d+) have a time", words(out))
+        found = re.search(r"12800 points of per, a, b (\d+) tried in 4 s \(--budget\): some at random, then those that a model of the times picks; the other (\d+) were not; (\d+) have a time", words(out))
         self.assertIsNotNone(found, out)
         tried, others, timed = map(int, found.groups())
         self.assertEqual(tried + others, 12800)
         self.assertEqual(timed, tried)
         self.assertEqual(len(points(self.records())), tried)
         self.assertIn("cllab run t.cl:scale", out)
+
+    def test_points_limits_the_search_of_this_run(self):
+        self.write(MANY)
+        for strategy in ("auto", "random"):
+            out, _ = self.lab("tune", "t.cl", *QUICK, "--points", "20", "--strategy", strategy, "--json", f"{strategy}.jsonl")
+            self.assertRegex(words(out), r"12800 points of per, a, b 20 tried: .* the other 12780 were not; 20 have a time")
+            self.assertEqual(len(points(self.records(f"{strategy}.jsonl"))), 20)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--points", "5", "--resume", "auto.jsonl")
+        self.assertIn("25 tried", words(out))
+        self.assertIn("20 of them earlier", words(out))
+        self.assertEqual(len(points(self.records("auto.jsonl"))), 25)
+
+    def test_search_ends_at_the_first_of_points_and_budget(self):
+        self.write(MANY)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--points", "10", "--budget", "120")
+        self.assertIn("10 tried in 120 s (--budget)", words(out))
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--points", "10000", "--budget", "1")
+        self.assertLess(int(re.search(r"(\d+) tried in 1 s", words(out))[1]), 300)
+        self.write(SCALE)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--points", "12", "--budget", "120")
+        self.assertIn("all 12 tried", words(out))
+        _, err = self.lab("tune", "t.cl", *QUICK, "--points", "0", status=2)
+        self.assert_one_sentence(err, "--points", "whole numbers from 1 to 100000")
 
     def test_all_points_are_tried_if_they_fit_the_budget(self):
         self.write(SCALE)
@@ -116,11 +139,11 @@ class Budget(KernelFileTest):
 
     def test_strategy_is_an_option_and_printed_on_the_page(self):
         self.write(MANY)
-        for strategy, said in (("all", "at random"), ("random", "at random"), ("local", "some at random, then one axis at a time")):
+        for strategy, said in (("all", "at random"), ("random", "at random"), ("model", "some at random, then those that a model of the times picks")):
             out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "2", "--strategy", strategy)
             self.assertRegex(words(out), rf"\d+ tried in 2 s \(--budget\): {said}")
         _, err = self.lab("tune", "t.cl", *QUICK, "--strategy", "grid", status=2)
-        self.assert_one_sentence(err, "option '--strategy' is 'grid'; possible are auto, all, random and local")
+        self.assert_one_sentence(err, "option '--strategy' is 'grid'; possible are auto, all, random and model")
 
     def test_an_interrupt_prints_the_fastest_so_far_and_keeps_the_records(self):
         self.write(MANY)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The fastest point that `cllab tune` finds, against those of Kernel Tuner: of whole spaces and their wall time, or in the same time. Takes a
-quarter of an hour.
+"""The fastest point that `cllab tune` finds, against those of Kernel Tuner: of whole spaces and their wall time, in the same time, or with as
+many points. Takes a quarter of an hour.
 
     python3 -m venv ~/kt && ~/kt/bin/pip install kernel_tuner==1.5.0 pyopencl numpy
     tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --whole --out whole.jsonl
     tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --budgets 15 30 60 --out tune.jsonl
+    tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --points 100 --seeds 1 2 3 --out points.jsonl
 
 CLLAB names the program, build/cllab unless set. --whole takes spaces of at most 150 points (a transpose, and few values of each axis of the
 other two kernels), which both tools measure to the end. The seconds of `tune` are those of the command, data, proofs and comparisons included;
@@ -12,9 +13,9 @@ those of Kernel Tuner are of tune_kernel(), which compiles each point, runs it s
 not counted, but in the seconds of processor, which are of the whole processes. Else the kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
 Kernel Tuner runs with its strategies random_sample and greedy_mls, and chooses by its own times. Its fastest point is then held against that of
 `cllab tune` by `cllab run --vs`: two files in which the axes are constants, in fresh processes that take turns. What either tool says of its
-times counts for nothing.
+times counts for nothing. --points limits both searches by points instead of seconds; each of --seeds is one search of either tool.
 
-`--out` gets one JSON line per budget, kernel and strategy, and the table is printed. Exit status: 0 when no point of Kernel Tuner's was faster
+`--out` gets one JSON line per budget or seed, kernel and strategy, and the table is printed. Exit status: 0 when no point of Kernel Tuner's was faster
 by the verdict, 1 when one was.
 """
 import argparse
@@ -74,12 +75,22 @@ def with_axes(text, values):
     return text
 
 
-def by_cllab(path, device, budget):
-    """The chosen point, how many were measured, and the seconds it took. No budget: the whole space."""
+class Limit:
+    """What ends a search: seconds, points, or neither at the end of the space; and its seed."""
+
+    def __init__(self, seconds=0, points=0, seed=1):
+        self.seconds, self.points, self.seed = float(seconds), int(points), int(seed)
+
+    def text(self):
+        return f"{self.points} points, seed {self.seed}" if self.points else f"{self.seconds:g} s"
+
+
+def by_cllab(path, device, limit):
+    """The chosen point, how many were measured, and the seconds it took."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
-        search = ["--budget", str(budget)] if budget else ["--strategy", "all"]
-        out = subprocess.run([CLLAB, "tune", path, "--device", device, *search, "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True,
+        search = ["--points", str(limit.points)] if limit.points else ["--budget", str(limit.seconds)] if limit.seconds else ["--strategy", "all"]
+        out = subprocess.run([CLLAB, "tune", path, "--device", device, *search, "--seed", str(limit.seed), "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True,
                              env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache", "CUDA_CACHE_PATH": f"{folder}/cuda"}).stdout
         took = time.monotonic() - start
         records = [json.loads(line) for line in open(f"{folder}/r.jsonl")]
@@ -89,8 +100,10 @@ def by_cllab(path, device, budget):
     return point, len({tuple(r["point"].items()) for r in records if "record" not in r}), took
 
 
-def run_kernel_tuner(path, budget, strategy, device):
+def run_kernel_tuner(path, limit, strategy, device):
     """In the Python that has it: one JSON line."""
+    import random as random_of_python
+
     import kernel_tuner
     import numpy
     import pyopencl
@@ -125,7 +138,10 @@ def run_kernel_tuner(path, budget, strategy, device):
         answer = sum((2 if dx == 1 else 1) * plane[dy:dy + h, dx:dx + w] for dy in range(3) for dx in range(3)).ravel()
     grid = {"grid_div_x": ["BX"], "grid_div_y": ["BX"], "block_size_names": ["BX", "BY"]} if name == "transpose" else {
         "grid_div_x": ["LX", x], "grid_div_y": ["LY", y], "block_size_names": ["LX", "LY"]}
-    search = {"strategy": strategy, "strategy_options": {"time_limit": budget, "max_fevals": 100000}} if budget else {}
+    random_of_python.seed(limit.seed)  # its strategies draw from both
+    numpy.random.seed(limit.seed)
+    ends = {"max_fevals": limit.points} if limit.points else {"time_limit": limit.seconds, "max_fevals": 100000}
+    search = {"strategy": strategy, "strategy_options": ends} if limit.points or limit.seconds else {}
     start = time.monotonic()
     results, _ = kernel_tuner.tune_kernel(
         name, code, size, arguments, tuned, **grid, **search, restrictions=[upper(w) for w in wheres], platform=platform,
@@ -136,9 +152,9 @@ def run_kernel_tuner(path, budget, strategy, device):
     print("RESULT " + json.dumps({"point": fixed | {axis.lower(): int(best[axis]) for axis in tuned}, "points": len(results), "seconds": took}))
 
 
-def by_kernel_tuner(python, path, budget, strategy, device):
+def by_kernel_tuner(python, path, limit, strategy, device):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy, device], capture_output=True, text=True, cwd=folder,
+        done = subprocess.run([python, __file__, "--worker", str(path), strategy, device, str(limit.seconds), str(limit.points), str(limit.seed)], capture_output=True, text=True, cwd=folder,
                               env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache", "CUDA_CACHE_PATH": f"{folder}/cuda"})
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
     if done.returncode or not line:
@@ -187,9 +203,9 @@ def whole_spaces(args):
             path.write_text(with_axes((FOLDER / f"{stem}.cl").read_text(), axes | (ON_GPU[stem] if args.device == "gpu" else {})))
             tuned = [axis for axis, values in axes_of(path.read_text()).items() if len(values) > 1]
             used = [processor_seconds()]
-            theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, 0, "brute_force", args.device)
+            theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, Limit(), "brute_force", args.device)
             used.append(processor_seconds())
-            ours, tried, took = by_cllab(path, args.device, 0)
+            ours, tried, took = by_cllab(path, args.device, Limit())
             used.append(processor_seconds())
             found = held_against(path, theirs, ours, args.device, args.vs)
         lost = lost or bool(found and found["verdict"] == "faster")
@@ -204,30 +220,33 @@ def whole_spaces(args):
 
 def main():
     if sys.argv[1:2] == ["--worker"]:
-        return run_kernel_tuner(sys.argv[2], float(sys.argv[3]), sys.argv[4], sys.argv[5])
+        return run_kernel_tuner(sys.argv[2], Limit(*sys.argv[5:]), sys.argv[3], sys.argv[4])
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--kernel-tuner", required=True, metavar="PYTHON", help="a Python that has kernel_tuner and pyopencl")
     parser.add_argument("--whole", action="store_true", help="every point of three spaces")
     parser.add_argument("--only", nargs="+", choices=list(WHOLE), help="with --whole: these of them")
     parser.add_argument("--budgets", type=float, nargs="+", default=[15, 30, 60], help="seconds")
+    parser.add_argument("--points", type=int, help="points of each search, instead of seconds")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="with --points: a search each")
     parser.add_argument("--vs", type=float, default=20, help="seconds of each comparison")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     if args.whole:
         sys.exit(whole_spaces(args))
+    limits = [Limit(points=args.points, seed=seed) for seed in args.seeds] if args.points else [Limit(seconds) for seconds in args.budgets]
     print("| kernel | budget | points of `tune` | Kernel Tuner's strategy | its points | its fastest point takes |\n|---|---|---|---|---|---|")
     lost = False
     for path in KERNELS:
-        for budget in args.budgets:
-            ours, tried, took = by_cllab(path, args.device, budget)
+        for limit in limits:
+            ours, tried, took = by_cllab(path, args.device, limit)
             for strategy in STRATEGIES:
-                theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, budget, strategy, args.device)
+                theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, limit, strategy, args.device)
                 found = held_against(path, theirs, ours, args.device, args.vs)
                 lost = lost or bool(found and found["verdict"] == "faster")
-                print(f"| {path.stem} | {budget:g} s | {tried} | {strategy} | {their_points} | {verdict(found)} |", flush=True)
+                print(f"| {path.stem} | {limit.text()} | {tried} | {strategy} | {their_points} | {verdict(found)} |", flush=True)
                 with args.out.open("a") as out:
-                    out.write(json.dumps({"kernel": path.stem, "budget": budget, "strategy": strategy, "ours": ours, "theirs": theirs, "points": tried, "seconds": took,
+                    out.write(json.dumps({"kernel": path.stem, "budget": limit.text(), "strategy": strategy, "ours": ours, "theirs": theirs, "points": tried, "seconds": took,
                                           "their_points": their_points, "their_seconds": their_seconds, "comparison": found}) + "\n")
     sys.exit(lost)
 

@@ -39,7 +39,7 @@ std::optional<double> time_of(const Record& record) {
 
 model::Strategy strategy_of(const std::string& word) {
     using enum model::Strategy;
-    return word == "all" ? all : word == "random" ? random : word == "local" ? local : automatic;
+    return word == "all" ? all : word == "random" ? random : word == "model" ? model : automatic;
 }
 
 void check_tune(TuneOptions& options) {
@@ -96,11 +96,13 @@ bool Tuning::run() {
 
 std::size_t Tuning::room(std::size_t measured) const {
     if (interrupted_) return 0;
-    if (!options_.budget && options_.strategy == "all") return std::numeric_limits<std::size_t>::max();
-    if (!options_.budget) return most_unasked - std::min(most_unasked, measured);
-    if (measured == 0) return first_points;
+    std::size_t most = options_.budget || options_.strategy == "all" ? model::most_points : most_unasked;
+    if (options_.points) most = *options_.points;
+    most -= std::min(most, measured);
+    if (!options_.budget || most == 0) return most;
+    if (measured == 0) return std::min(most, first_points);
     const double spent = seconds_since(start_), left = *options_.budget - spent;
-    return left > 0 ? static_cast<std::size_t>(left * static_cast<double>(measured) / spent) : 0;
+    return left > 0 ? std::min(most, static_cast<std::size_t>(left * static_cast<double>(measured) / spent)) : 0;
 }
 
 /// The point as the device resolves it; nullopt if the device does not support it.
@@ -227,10 +229,10 @@ void Tuning::print_plan(const model::Screening& found) const {
         out +=
             static_cast<double>(found.tried) == points ? "\n  all tried" : fmt::format("\n  all {} tried", found.tried);
     } else {
-        const bool climbs = options_.strategy == "auto" || options_.strategy == "local";
+        const bool by_model = options_.strategy == "auto" || options_.strategy == "model";
         out += fmt::format("\n  {} tried{}: {}", found.tried,
                            options_.budget ? fmt::format(" in {:.3g} s (--budget)", *options_.budget) : "",
-                           climbs ? "some at random, then one axis at a time from the fastest" : "at random");
+                           by_model ? "some at random, then those that a model of the times picks" : "at random");
         out += found.possible ? fmt::format("; the other {} were not", *found.possible - found.tried)
                               : "; the others were not";
     }
@@ -268,9 +270,9 @@ int tune(const TuneOptions& asked, Runner& runner) {
     std::vector<model::TuneSpace> spaces;
     for (const auto& s : selected) {
         const auto& space = spaces.emplace_back(model::tune_space(s, invocation.axes));
-        if (!space.all && invocation.strategy == "all" && !invocation.budget)
+        if (!space.all && invocation.strategy == "all" && !invocation.budget && !invocation.points)
             throw Error(Blame::usage, "'", s.id, "' has more than ", model::most_points,
-                        " points; with --strategy all, --budget says how long they may take");
+                        " points; with --strategy all, --budget or --points says how many of them are tried");
     }
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
@@ -317,7 +319,8 @@ Command tune_command() {
         .with(label_rows())
         .with(timings_rows())
         .number("budget", "SECONDS", any_seconds, &TuneOptions::budget, "")
-        .word("strategy", "WHICH", {"auto", "all", "random", "local"}, &TuneOptions::strategy)
+        .whole("points", "N", {1, model::most_points, "whole numbers from 1 to 100000"}, &TuneOptions::points)
+        .word("strategy", "WHICH", {"auto", "all", "random", "model"}, &TuneOptions::strategy)
         .text("resume", "FILE", &TuneOptions::resume)
         .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4")
         .with(replace_rows("--json or --csv"));

@@ -19,6 +19,7 @@ namespace cllab::app {
 
 struct TuneOptions : CellOptions, FileOptions {
     std::optional<double> max_time, budget;
+    std::optional<unsigned> points;
     double sampling_seconds = 0.4, comparison_seconds = 5;
     std::string dumps, strategy = "auto", resume;
 };
