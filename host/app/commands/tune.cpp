@@ -4,7 +4,6 @@
 #include "app/commands/tune.hpp"
 
 #include <cmath>
-#include <limits>
 #include <ranges>
 
 #include "app/commands/command_file.hpp"
@@ -33,8 +32,7 @@ constexpr std::size_t first_points = 8;    // first batch, before the time per p
 constexpr std::size_t most_unasked = 300;  // maximum number of points without --budget or `all`
 
 std::optional<double> time_of(const Record& record) {
-    if (record.status != model::Status::ok || !record.time) return std::nullopt;
-    return record.time->median;
+    return record.status == model::Status::ok && record.time ? std::optional(record.time->median) : std::nullopt;
 }
 
 model::Strategy strategy_of(const std::string& word) {
@@ -96,8 +94,8 @@ bool Tuning::run() {
 
 std::size_t Tuning::room(std::size_t measured) const {
     if (interrupted_) return 0;
-    std::size_t most = options_.budget || options_.strategy == "all" ? model::most_points : most_unasked;
-    if (options_.points) most = *options_.points;
+    std::size_t most =
+        options_.points.value_or(options_.budget || options_.strategy == "all" ? model::most_points : most_unasked);
     most -= std::min(most, measured);
     if (!options_.budget || most == 0) return most;
     if (measured == 0) return std::min(most, first_points);
@@ -206,7 +204,7 @@ std::string Tuning::doing(std::size_t begun) const {
     const auto possible = search_.possible();
     auto out = fmt::format("{}: {}{} tried", variant_.id, tried, possible ? fmt::format(" of {}", *possible) : "");
     const double spent = seconds_since(start_);
-    double left = options_.budget ? *options_.budget - spent : std::numeric_limits<double>::infinity();
+    double left = options_.budget.value_or(INFINITY) - spent;
     if (possible && tried > known && tried <= *possible)
         left = std::min(left, spent * static_cast<double>(*possible - tried) / static_cast<double>(tried - known));
     if (left > 0 && std::isfinite(left)) out += fmt::format(", about {:.0f} s left", left);
@@ -226,8 +224,7 @@ void Tuning::print_plan(const model::Screening& found) const {
     if (interrupted_) {
         out += "\n  interrupted";
     } else if (found.is_exhaustive()) {
-        out +=
-            static_cast<double>(found.tried) == points ? "\n  all tried" : fmt::format("\n  all {} tried", found.tried);
+        out += static_cast<double>(found.tried) == points ? "\n  all tried" : concat("\n  all ", found.tried, " tried");
     } else {
         const bool by_model = options_.strategy == "auto" || options_.strategy == "model";
         out += fmt::format("\n  {} tried{}: {}", found.tried,
@@ -362,7 +359,9 @@ void Tuning::judge(const model::Screening& found) {
     std::ranges::sort(order, {}, [&](std::size_t n) { return final_records_[n].time->median; });
     print_finalists(order, found);
     const auto winner = choose(order);
-    results() << "  " << command_of(finalists_[winner]) << '\n';
+    const auto& best = finalists_[winner];
+    say_fitted((best == space_.initial ? "  keep the default: " : "  fastest: ") + text_of(best) + "; to run it:\n");
+    results() << "  " << command_of(best) << '\n';
     tell(found, winner);
 }
 
