@@ -326,8 +326,6 @@ Command tune_command() {
     });
 }
 
-// The last part of a tuning: choosing the winner.
-
 static constexpr std::size_t most_finalists = 6;  // including the default
 
 /// The default, if it has a time, and the fastest other points.
