@@ -79,6 +79,16 @@ void build_source(Session& session, const std::string& source, const std::string
     out.build(session.device(), "");
 }
 
+/// PoCL writes "error: t.cl:9:5: text"; this becomes "t.cl:9:5: error: text".
+std::string with_places_first(const std::string& log) {
+    constexpr std::size_t longest = 2000;  // a regular expression needs stack for each character
+    static const std::regex place_last("((?:fatal )?error|warning|note): (.*?:[0-9]+:[0-9]+(?: <[^>]*>)?): (.*)");
+    return join(split(log, '\n'), "\n", [](const auto& line) {
+        constexpr auto whole = std::regex_constants::match_continuous;
+        return line.size() > longest ? line : std::regex_replace(line, place_last, "$2: $1: $3", whole);
+    });
+}
+
 }  // namespace
 
 Built build(Session& session, const std::string& source, const std::string& options) {
@@ -115,10 +125,7 @@ Built build(Session& session, const std::string& source, const std::string& opti
     } catch (const cl::Error&) {  // there is no log
     }
     while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
-    // PoCL writes "error: t.cl:9:5: text".
-    static const std::regex place_last(
-        "(^|\n)((?:fatal )?error|warning|note): ([^\n]*?:[0-9]+:[0-9]+(?: <[^\n>]*>)?): ");
-    out.log = std::regex_replace(out.log, place_last, "$1$3: $2: ");
+    out.log = with_places_first(out.log);
     return out;
 }
 

@@ -203,7 +203,7 @@ std::size_t errors_in(const std::string& log) {
 }
 
 std::string first_errors(const std::string& log, const SourceLine& source_line) {
-    constexpr std::size_t most_lines = 20;
+    constexpr std::size_t most_lines = 20, longest = 2000;  // a regular expression needs stack for each character
     static const std::regex place("(.*):([0-9]+):([0-9]+)(?: <.*>)?: (?:fatal )?error: .*");
     const auto lines = split(log, '\n');
     std::vector<std::string> out;
@@ -211,7 +211,7 @@ std::string first_errors(const std::string& log, const SourceLine& source_line) 
     for (; i < lines.size() && out.size() < most_lines; ++i) {
         out.push_back(lines[i]);
         std::smatch found;
-        if (!std::regex_match(lines[i], found, place)) continue;
+        if (lines[i].size() > longest || !std::regex_match(lines[i], found, place)) continue;
         auto text = source_line(found[1], std::stoul(found[2]));
         if (trim(text).empty() || (i + 1 < lines.size() && trim(lines[i + 1]) == trim(text))) continue;
         out.push_back(text);

@@ -218,12 +218,10 @@ BOOST_AUTO_TEST_CASE(head_has_one_statement_per_cache_level) {
 }
 
 BOOST_AUTO_TEST_CASE(bandwidths_measured_under_load_are_told) {
-    const auto page = [](double read, double cores, double waited) {
+    const auto page = [](double cores, double waited) {
         auto profile = example();
-        profile.conclusions.push_back({&family("bandwidth"),
-                                       {},
-                                       {{"copy", "copy bandwidth", "B/s", 50e9, 49e9, 51e9, "best"},
-                                        {"read", "read bandwidth", "B/s", read, 0.98 * read, 1.02 * read, "best"}}});
+        profile.conclusions.push_back(
+            {&family("bandwidth"), {}, {{"copy", "copy bandwidth", "B/s", 50e9, 49e9, 51e9, "best"}}});
         auto& record = profile.records.emplace_back();
         record.family = "bandwidth";
         record.host.threads = 2;
@@ -233,9 +231,8 @@ BOOST_AUTO_TEST_CASE(bandwidths_measured_under_load_are_told) {
         return text.str();
     };
     const std::string advice = ": measure them again on an idle machine\n";
-    BOOST_TEST(page(49.5e9, 2, 0).find(advice) == std::string::npos);  // the intervals overlap
-    BOOST_TEST(page(40e9, 2, 0).find("because a read is slower than a copy" + advice) != std::string::npos);
-    BOOST_TEST(page(60e9, 1, 1).find("because some of their cells lacked cores" + advice) != std::string::npos);
+    BOOST_TEST(page(2, 0).find(advice) == std::string::npos);
+    BOOST_TEST(page(1, 1).find("because some of their cells lacked cores" + advice) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_is_printed_once_with_all_its_figures) {

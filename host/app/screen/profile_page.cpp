@@ -58,22 +58,11 @@ ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& cur
             {"samples", samples}};
 }
 
-/// A figure of the page; nullptr if the page has no line of it.
-const PageLine* line_of(const std::vector<PageLine>& page, const std::string& id) {
-    const auto found = std::ranges::find(page, id, &PageLine::id);
-    return found == page.end() ? nullptr : &*found;
-}
-
 /// Why the bandwidths may be too low, and what to do; empty if nothing shows that.
 std::string doubt_of_bandwidths(const Profile& profile) {
-    const auto page = page_of(profile);
-    const auto *read = line_of(page, "bandwidth.read"), *copy = line_of(page, "bandwidth.copy");
-    const bool slow = read && copy && read->absent.empty() && read->finding.high < copy->finding.low,
-               loaded = disturbed_part(profile, "bandwidth") > 0;
-    return !loaded && !slow ? ""
-                            : std::string("The bandwidths may be too low, because ") +
-                                  (loaded ? "some of their cells lacked cores" : "a read is slower than a copy") +
-                                  ": measure them again on an idle machine";
+    if (disturbed_part(profile, "bandwidth") <= 0) return "";
+    return "The bandwidths may be too low, because some of their cells lacked cores: measure them again on an idle "
+           "machine";
 }
 
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
@@ -108,6 +97,12 @@ std::string first_clause(const std::string& reason) {
     auto end = reason.size();
     for (const char* mark : {": ", "; ", ", and ", ", which "}) end = std::min(end, reason.find(mark, from));
     return reason.substr(0, end);
+}
+
+/// A figure of the page; nullptr if the page has no line of it.
+const PageLine* line_of(const std::vector<PageLine>& page, const std::string& id) {
+    const auto found = std::ranges::find(page, id, &PageLine::id);
+    return found == page.end() ? nullptr : &*found;
 }
 
 /// Each cache level that the system describes: its measured capacity, or that of the system and why none is measured.
