@@ -177,8 +177,8 @@ std::string of_size(const Record& record, const Limits& limits) {
     const double wave = width ? width->value : limits.compute_capability > 0 ? 32 : 0;  // 0: not known
     const double items = work.groups * work.group, lanes = std::round(wave) * limits.units;
     if (!is_gpu(record) || items <= 0 || items > lanes * (1 - worth_saying)) return "";
-    return concat("The launch has ", number(items), " work-items, but one wave per compute unit has ", number(lanes),
-                  " lanes.");
+    return concat("The launch has ", number(items), " work-items, but ", number(lanes),
+                  " are needed for one full wave on each compute unit.");
 }
 
 double most(const Counts& counts, const Amount& amount) { return counts.items * std::max(amount.high, amount.mean); }
@@ -209,7 +209,7 @@ std::string both(const std::string& declared, const std::string& what, const std
 struct Compared {
     const char* name;
     double a = 0, b = 0;  ///< totals of the launches
-    bool open = false;    ///< from a sample of work-groups; the amount in others has no upper bound
+    bool open = false;    ///< estimated from some work-groups; the amount in the others may be any number
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
     /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. With the
@@ -267,7 +267,7 @@ void compare_memory(SideBySide& both, bool waves) {
     }
     both.compare("bytes of loads and stores", asked_amount);
     if (waves)
-        both.compare("turns of local memory",
+        both.compare("passes through local memory",
                      [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
 }
 
@@ -291,7 +291,7 @@ void compare_operations(SideBySide& both, bool waves) {
     both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
     both.compare("integer divisions", of_kind(Operation::integer_divide));
     both.compare("calls of functions", of_kind(Operation::float_function));
-    both.compare("turns of atomics",
+    both.compare("serial steps of atomics",
                  [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
     both.compare("barriers", &Counts::barriers);
     if (waves) both.compare("instructions of waves", &Counts::issued);

@@ -20,8 +20,8 @@ std::string advice(const Record& record, const Explanation& explanation, const L
 
 /// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
 /// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU.
-/// `named_ratio`: ratio of a difference that the caller has already printed. A CPU's sectors are omitted if their ratio
-/// is smaller.
+/// `named_ratio`: ratio of a difference that the caller has already printed. On a CPU, a
+/// difference in sectors is omitted if its ratio is smaller than that.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 

@@ -52,8 +52,8 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
 }
 
 /// Lengthens the bounds of a CPU's cores if uneven work-groups leave some cores idle while others work. Divides each
-/// bound by the average share of the cores that worked. No bound becomes longer than the time. The launch overhead
-/// occupies no cores, so its part of the time does not make cores idle.
+/// bound by the average share of the cores that worked. No bound becomes longer than the time. During
+/// the launch overhead, cores are idle for another reason, so its part of the time counts as worked.
 void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
@@ -164,8 +164,8 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;  // prints as 0 %
     const auto part = format_significant(100 * nearer, 2) + " %";
-    bound.how += relative_time > 0 ? ", of which a nearer cache may serve " + part + " in " +
-                                         format_significant(100 * relative_time, 2) + " % of the time"
+    bound.how += relative_time > 0 ? ", of which a nearer cache may serve " + part + ", each access in " +
+                                         format_significant(100 * relative_time, 2) + " % of this level's time"
                                    : ", less " + part + " that a nearer cache may serve";
     return bound;
 }

@@ -2,8 +2,9 @@
 // peak is a figure of the device's profile.
 //
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
-// a profiler, or estimated from samples. A cell executes the declared and the profiled amounts. The simulator executes
-// the kernel's text. The device's compiler may have fused, hoisted or removed a part of it. The low end of a bound from
+// a profiler, or estimated from samples. The device executes all of the declared and the profiled amounts.
+// Simulated counts are those of the kernel's text, of which the device's compiler may have fused, hoisted or removed a
+// part. The low end of a bound from
 // simulated counts omits work that compilers often fuse or remove. `simulated` marks bounds from simulated counts, and
 // from the assumption that a cell uses every buffer once.
 #pragma once
@@ -101,7 +102,8 @@ struct Place {
 };
 /// The place of the cell's data. nullopt if no cache size is known. `instances`: number of caches at each level except
 /// the last, for example one per core. Each of these caches may hold another part of the data. If every work-group
-/// reads all data, only one cache is used. On NVIDIA, only L1 has several caches.
+/// reads all data, all caches hold the same data, so only the size of one counts. On NVIDIA, only L1 has several
+/// caches.
 std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances);
 
 // --- Counted amounts and sampled code (bounds.cpp, issue.cpp) --------------------------------------------------------
@@ -115,8 +117,8 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches. An uncounted work-group is assumed to add the average number of bytes that a
-/// counted work-group added, without the first one. The result is at most the size of the buffers.
+/// Distinct bytes that the launch touches. An uncounted work-group is assumed to add as many bytes as the counted
+/// work-groups after the first added on average. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// Bytes that pass a cache level with `instances` caches of `holds` bytes each. Data of a single work-group passes
 /// once. Data that all work-groups share passes once per cache if it fits, else once per work-group.

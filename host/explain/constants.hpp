@@ -64,11 +64,11 @@ constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// At this share or above, the samples or operations stand for all of them. The others can only make the bound larger.
-/// (why_instructions)
+/// If the samples or operations that a bound uses are at least this share of all, they stand for all. The rest can only
+/// make the bound larger. (why_instructions)
 constexpr double most_samples = 0.8;
-/// At this share or above, the samples are treated as all samples. Blocks below 0.5 % are not listed. Four such blocks
-/// have the remaining 2 %. (why_bounds)
+/// If the listed blocks have at least this share of the samples, they are treated as all executed code. Blocks below
+/// 0.5 % are not listed. Four such blocks have the remaining 2 %. (why_bounds)
 constexpr double nearly_all_samples = 0.98;
 /// Lanes of the widest wave (AMD). At least one lane of a wave is active. (why_counted_operations)
 constexpr double widest_wave = 64;

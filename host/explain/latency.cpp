@@ -68,7 +68,7 @@ void add_detours(Bound& bound, const Link& link, double links, const Record& rec
     // bound assumes it and uses the time of a random chase; the low end of the bound does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
-        bound.how += ", and " + format_seconds(each) + " per load if each load goes to another page";
+        bound.how += ", or " + format_seconds(each) + " per load if each load goes to another page";
         bound.seconds = links * each;
         bound.high = std::max(bound.high, bound.seconds);
     }

@@ -236,8 +236,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
 //
 // A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
 // causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
-// busy for most of the launch. Without a wait, a bound must be a larger share of the time. If no resource is that busy,
-// the wait itself is the limiter.
+// busy for most of the launch. If no resource is that busy, the wait itself is the limiter. Without such a reason, a
+// bound must be a larger share of the time.
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;

@@ -141,7 +141,7 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
               out);
 }
 
-/// Bounds L1, L2 and scattered accesses by the bytes that pass them, from the counts.
+/// Bounds the traffic of L1 and L2, and scattered accesses, by counted amounts.
 void bound_levels(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto level = [&](std::size_t i, double bytes) -> std::optional<Bound> {

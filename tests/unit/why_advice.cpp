@@ -52,11 +52,11 @@ BOOST_AUTO_TEST_CASE(launch_with_fewer_items_than_lanes_of_a_gpu_is_reported) {
     auto r = counted(1e-3, launch(132));
     r.work.groups = 132, r.work.group = 1;
     const auto with_waves = with(gpu(), {figure("divergence.width.full", "wave", "lane", 32)});
-    const auto sentence = "132 work-items, but one wave per compute unit has 3200 lanes";
+    const auto sentence = "132 work-items, but 3200 are needed for one full wave on each compute unit";
     BOOST_TEST(says(said_of(r, with_waves), sentence), said_of(r, with_waves));
-    BOOST_TEST(!says(said_of(r, gpu()), "lanes"), said_of(r, gpu()));  // the width of its waves is not known
+    BOOST_TEST(!says(said_of(r, gpu()), "full wave"), said_of(r, gpu()));  // the width of its waves is not known
     r.work.group = 32;
-    BOOST_TEST(!says(said_of(r, with_waves), "lanes"), said_of(r, with_waves));
+    BOOST_TEST(!says(said_of(r, with_waves), "full wave"), said_of(r, with_waves));
 }
 
 BOOST_AUTO_TEST_CASE(long_chain_is_reported_when_no_bound_explains_the_time) {
