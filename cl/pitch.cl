@@ -380,6 +380,5 @@ variant local: float from a tile in local memory, each byte fetched once per wor
 variant image: roi reading from an image2d_t.
   needs: image
 variant swar: Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores.
-variant wide: The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar
-    elsewhere.
+variant wide: On a CPU whole rows in vectors that take even and odd pixels apart, elsewhere swar.
 */

@@ -112,7 +112,7 @@ struct Rules {
     bool verdict_suffices = false;
 };
 
-/// The log ratio that a difference must exceed: the margin, or the control's own distance from 0.
+/// The log ratio that a difference must exceed: the larger of the margin and the control's distance from 0.
 double floor_of(double margin, const RatioEstimate& control);
 
 /// `control`: log ratios of one side with itself in the same arrangements; if empty, the margin alone is the floor.
@@ -190,7 +190,7 @@ double seconds_of_look(std::size_t number, double left, std::size_t undecided, d
 
 /// The steps of testing the cells 0 to n - 1 of a family.
 struct LookSteps {
-    /// Takes arrangements for about `seconds`, and tests.
+    /// Runs replicates for about `seconds`, and tests the differences.
     std::function<void(std::size_t cell, double seconds, std::size_t number)> look;
     std::function<void()> correct;                  ///< after the looks of one number
     std::function<bool(std::size_t cell)> is_open;  ///< undecided, and more arrangements may help

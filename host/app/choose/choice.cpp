@@ -16,6 +16,7 @@
 #include "core/units.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 
@@ -309,6 +310,11 @@ std::string Choice::source_line(const std::string& file, std::size_t number) con
         if (number >= 1 && number <= lines.size()) return lines[number - 1];
     }
     return {};
+}
+
+void Choice::require_built() const {
+    for (const auto& [path, log] : not_built())
+        throw Error(Blame::result, "'", path, "' does not build: ", run::first_error(log));
 }
 
 std::vector<kernelfile::KernelFiles::NotBuilt> Choice::not_built() const {

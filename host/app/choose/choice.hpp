@@ -62,6 +62,8 @@ public:
     std::shared_ptr<const void> owner() const {
         return std::make_shared<const std::vector<std::shared_ptr<Own>>>(own_);
     }
+    /// Throws Error(result) if a kernel file does not build.
+    void require_built() const;
     /// The kernel files that do not build.
     std::vector<kernelfile::KernelFiles::NotBuilt> not_built() const;
     bool own() const { return !own_.empty(); }  ///< kernels of the user's files

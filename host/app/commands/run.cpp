@@ -2,7 +2,6 @@
 #include <fstream>
 
 #include "app/commands/command_file.hpp"
-#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -91,8 +90,7 @@ int show_block(const RunOptions& options) {
     const Choice choice(options);
     if (!choice.own())
         throw Error(Blame::usage, "--print-block and --write-block apply to kernel files, as in `cllab run my.cl`");
-    for (const auto& [path, log] : choice.not_built())
-        throw Error(Blame::result, "'", path, "' does not build: ", run::first_error(log));
+    choice.require_built();
     if (choice.guessed().empty()) say("no guesses: the file and the command line give everything that a launch needs");
     for (const auto& block : choice.guessed()) {
         if (options.write_block)

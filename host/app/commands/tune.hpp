@@ -74,7 +74,7 @@ private:
     std::vector<std::size_t> contenders(const std::vector<std::size_t>& order) const;
     /// The fastest point if it beats the default over arrangements, else the default. Another point if it beats the
     /// fastest.
-    std::size_t choose(const std::vector<std::size_t>& order);
+    std::pair<std::size_t, std::vector<std::string>> choose(const std::vector<std::size_t>& order);
     std::vector<model::Comparison> compare(std::size_t left, const std::vector<std::size_t>& others);
     std::string command_of(const model::Point& point) const;
 

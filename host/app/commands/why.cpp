@@ -162,7 +162,12 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
                    " times as long as " + faster.id + (read.text.empty() ? ". " : "; " + read.text + ". ") +
                    counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
                                      {*b.cell, b.record.work.groups * b.record.work.group},
-                                     as_long, explain::is_gpu(a.record), read.ratio));
+                                     as_long, explain::is_gpu(a.record), read.ratio) +
+                   (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
+                        ? ""
+                        : " These times are not told apart; `cllab run " + report::pattern_of(slower) + " --vs " +
+                              report::pattern_of(faster) + report::axes_of(faster) + " --device " +
+                              faster.device.selector + "` tests the difference."));
     return ok;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t sector_bytes = 32, sectors_of_line = 4, word_bytes = 4, banks_in_memory = 32;
 
-/// The units of `bytes` bytes that the accesses touch: each once, ascending.
+/// The aligned blocks of `bytes` bytes that the accesses touch: each once, ascending.
 void distinct(std::span<const Access> accesses, std::uint64_t bytes, std::vector<std::uint64_t>& out) {
     out.clear();
     for (const auto& a : accesses)

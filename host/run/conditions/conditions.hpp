@@ -74,7 +74,7 @@ struct CoresHad {
 };
 
 /// had: core time of the median sample, divided by the median time. The enqueuing thread counts only if the other
-/// threads do not do the work, because its time between launches is not part of theirs. waited: from the samples
+/// threads do not do the work: they do not wait for what it does between launches. waited: from the samples
 /// between the first and third quartile of the time, because waits come in bursts.
 CoresHad cores_had(const std::vector<SharedSample>& samples);
 
