@@ -149,6 +149,8 @@ private:
         const auto& log = record.build.log;
         if (record.status != model::Status::build_failed || log.empty() || plan_.choice.files().empty()) return;
         if (!said_.insert("log of " + record.build.source).second) return;
+        if (log.find('\n') == log.npos)  // a sentence of cllab's, such as that of a program that is no text
+            return say(concat("'", record.build.source, "' does not build: ", run::first_error(log)));
         const auto errors = run::errors_in(log);
         say(concat("'", record.build.source, "' does not build: ", errors, errors == 1 ? " error" : " errors", "; ",
                    record.dump.empty() ? "without --no-dumps, build.log in the dumps has the whole log"
