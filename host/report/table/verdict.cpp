@@ -232,23 +232,32 @@ std::string where_text(const model::PointValues& where) {
     return point_text(where, [](const auto&, const auto& value) { return !value.empty(); });
 }
 
+/// The values of each axis in a set of cells.
+std::map<std::string, std::set<std::string>> values_of(const Cells& cells) {
+    std::map<std::string, std::set<std::string>> out;
+    for (const auto* cell : cells)
+        for (const auto& [axis, value] : cell->record->point)
+            if (!value.empty()) out[axis].insert(value);
+    return out;
+}
+
+/// By axis and value, the number of sets that have it; by axis and "", the number of sets that have the axis.
+std::map<std::string, std::map<std::string, std::size_t>> uses_of(const std::map<std::size_t, Cells>& sets) {
+    std::map<std::string, std::map<std::string, std::size_t>> out;
+    for (const auto& [number, cells] : sets)
+        for (const auto& [axis, values] : values_of(cells)) {
+            ++out[axis][""];
+            for (const auto& value : values) ++out[axis][value];
+        }
+    return out;
+}
+
 /// The values of axes that tell a set from another one of its group: "items=2".
-model::PointValues place_of_set(const Cells& set, const std::map<std::size_t, Cells>& sets) {
-    const auto values = [](const Cells& cells, const std::string& axis) {
-        std::set<std::string> out;
-        for (const auto* cell : cells) out.emplace(value_at(cell->record->point, axis));
-        out.erase("");
-        return out;
-    };
-    std::set<std::string> axes;
-    for (const auto* cell : set)
-        for (const auto& [axis, value] : cell->record->point) axes.insert(axis);
+model::PointValues place_of_set(const Cells& set,
+                                const std::map<std::string, std::map<std::string, std::size_t>>& uses) {
     model::PointValues out;
-    for (const auto& axis : axes)
-        if (const auto own = values(set, axis); own.size() == 1 && std::ranges::any_of(sets, [&](const auto& other) {
-                                                    const auto theirs = values(other.second, axis);
-                                                    return !theirs.empty() && !theirs.contains(*own.begin());
-                                                }))
+    for (const auto& [axis, own] : values_of(set))
+        if (own.size() == 1 && uses.at(axis).at(*own.begin()) < uses.at(axis).at(""))
             out.emplace_back(axis, *own.begin());
     return out;
 }
@@ -411,10 +420,11 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
         return words.empty() ? "" : "At " + words + ": ";
     };
     if (sets.empty()) return mapped(least_sentence(timed, where), [&](const auto& words) { return at({}) + words; });
+    const auto uses = uses_of(sets);
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
-        out.push_back(at(place_of_set(ranked, sets)) + set_sentence(ranked, where));
+        out.push_back(at(place_of_set(ranked, uses)) + set_sentence(ranked, where));
     }
     const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
