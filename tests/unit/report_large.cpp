@@ -86,6 +86,13 @@ BOOST_AUTO_TEST_CASE(page_time_grows_linearly_with_the_records) {
     grows_linearly("curves", [](Record& r, const std::string& i) {
         r.point = {{"size", i.substr(i.size() - 1)}, {"width", i.substr(0, i.size() - 1) + "0"}};
     });
+    grows_linearly("runs", [](Record& r, const std::string& i) {  // of two variants that took turns
+        const auto number = std::stoul(i);
+        r.variant = number % 2 ? "copy" : "read", r.id = "bandwidth_" + r.variant;
+        r.point = {{"size", "1"}};
+        r.run.id = std::to_string(number / 2);
+        r.host.name = "node";
+    });
     grows_linearly("dumps", [](Record& r, const std::string& i) { r.dump = "dumps/" + i + "/x"; });
 }
 
