@@ -4,8 +4,8 @@
 // read from local memory. A stage holds 128 bytes of each row of A and the same part of k of B, in parts of 64 rows of 128 bytes.
 // Where elements have 16 bits, a part of B is 64 columns and BLOCK_K rows; where they have 8 bits, it is 64 columns, one per row.
 //
-// A work-group makes one tile after the other. It copies the next tile while it writes the sums of the last one. On an H200
-// (4096x4096x4096, bf16, 2026-11-30) that takes 185 us; with one work-group per tile, whose eight warps all copied, it took 209 us.
+// A work-group makes one tile after the other. It copies the next tile while it writes the sums of the last one: 187 us for
+// 4096x4096x4096 in bf16 on an H200 (2026-11-30).
 #define WARPS 8
 #define ITEMS (32 * WARPS + 32)
 #define PART 8192

@@ -38,8 +38,8 @@ struct Prefix {
 
 constexpr std::array<Prefix, 5> small_prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
 
-/// Uses the prefix that leaves 1 to 3 digits before the point. `prefixes` ascend. A unit of several words stands apart
-/// from its prefix: "662 k cache lines".
+/// Uses the prefix that leaves 1 to 3 digits before the point. `prefixes` ascend. A space precedes a unit of
+/// several words: "662 k cache lines".
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit, int digits = 3) {
     if (value == 0 || !std::isfinite(value)) return format_significant(value, digits) + " " + std::string(unit);

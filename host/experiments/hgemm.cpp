@@ -9,7 +9,7 @@ namespace cllab::model::hgemm_family {
 using namespace lib;
 
 const Texts with_units{"mma", "buffered", "async", "wgmma"};
-/// Local memory of `wgmma` beside its stages: a tensor map of 128 bytes, barriers, and alignment.
+/// Bytes of local memory that `wgmma` needs in addition to its stages: a tensor map of 128 bytes, barriers, alignment.
 constexpr std::size_t wgmma_bytes = 512;
 
 /// One cell's sizes, all resolved.
@@ -17,7 +17,7 @@ struct Sizes {
     std::size_t m = 0, n = 0, k = 0;
     std::string type;
     std::size_t block_m = 16, block_n = 16, block_k = 16, stages = 1;
-    std::size_t groups = 0;  ///< of `wgmma`, each of which makes several tiles
+    std::size_t groups = 0;  ///< work-groups of `wgmma`; each makes several tiles
 
     bool is_bytes() const { return type == "s8"; }
     std::size_t element_bytes() const { return is_bytes() ? 1 : 2; }

@@ -3,8 +3,8 @@
 //
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
 // a profiler, or estimated from samples. The device executes all of the declared and the profiled amounts.
-// Simulated counts are those of the kernel's text, of which the device's compiler may have fused, hoisted or removed a
-// part. The low end of a bound from
+// Simulated counts are those of the kernel's text. The device's compiler may have fused, hoisted or removed a part of
+// it. The low end of a bound from
 // simulated counts omits work that compilers often fuse or remove. `simulated` marks bounds from simulated counts, and
 // from the assumption that a cell uses every buffer once.
 #pragma once

@@ -67,14 +67,14 @@ public:
     /// values. Throws as experiment().
     std::vector<Stated> stated(const std::vector<Wanted>& wanted);
     /// The experiment with all wanted kernels. Throws Error(usage) for invalid statements. If a file does not build,
-    /// its kernels are those that its text names, and their builds will fail. `compared`: the user asked which of the
+    /// its text gives the names of its kernels, and their builds will fail. `compared`: the user asked which of the
     /// wanted kernels is faster, so all must give the same results.
     model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                  const std::set<std::string>& taken_families, bool compared);
     struct NotBuilt {
         std::string path, log;
     };
-    /// The files that do not build with any options that they are asked about.
+    /// The files that do not build with any of their options.
     std::vector<NotBuilt> not_built() const;
     /// The experiment's variants that the pattern selects. Throws Error(usage) if there are none. Call after
     /// experiment().

@@ -43,7 +43,7 @@ enum class Strategy {
     automatic,  ///< all points where there is time for them, else as `model`
     all,        ///< every point, in random order
     random,     ///< points drawn at random
-    model,      ///< some drawn at random, then those that a model of the times expects to be the fastest
+    model,      ///< some points drawn at random, then the fastest points by a model of the times
 };
 
 /// Resolves a point on the device; nothing when the device cannot run it.
@@ -65,7 +65,7 @@ struct Screening {
 };
 
 inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side, by default
-inline constexpr std::size_t random_starts = 48;  ///< at most, before the model is asked
+inline constexpr std::size_t random_starts = 48;  ///< maximum number before the first use of the model
 
 /// Points that resolve to the same point count once. The fastest point so far is measured again with each batch, and
 /// times are relative to it, so that a temporary disturbance does not make a point slow.
@@ -112,7 +112,8 @@ private:
     std::size_t beside_;
     Random random_;
     std::map<Values, Point> named_;  ///< of a space that is listed: each different point, as it is named
-    std::vector<const std::map<Values, Point>::value_type*> waiting_;  ///< of them not taken yet; the next is the last
+    /// Entries of named_ that are not taken yet. The next one is the last.
+    std::vector<const std::map<Values, Point>::value_type*> waiting_;
     std::map<Values, Entry> entries_;
     std::optional<std::pair<Point, double>> best_;
     std::size_t measured_ = 0, known_ = 0;

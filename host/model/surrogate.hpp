@@ -1,4 +1,4 @@
-// A model of the times of points, from those measured. `tune` asks it which points to measure next.
+// A model of the times of points. It learns from the measured points and picks those that `tune` measures next.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class Surrogate {
 public:
     using Timed = std::pair<Place, std::optional<double>>;  ///< seconds; nothing for a point that failed
 
-    /// Replaces what was learnt, except the weights, which move a step towards those that explain these times best. At
-    /// least one point has a time. The slowest count as less slow than they are, failed ones as slower than those.
+    /// Replaces the learnt points. The weights move a step towards those that explain these times best. At least one
+    /// point must have a time. The slowest fifth counts as equally slow. A failed point counts as slow.
     void learn(std::vector<Timed> timed);
     /// Up to `count` indices of candidates: those with the largest expected improvement upon the fastest point, each as
     /// if those before it had been measured.

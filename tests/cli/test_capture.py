@@ -56,6 +56,20 @@ class Capture(lab.LabTest):
         self.assertIn("libOpenCL", lines["loader"][0])
         self.assertIn("25 launches of 2 kernels", words(done.stderr))
 
+    def test_cells_in_turns_fill_the_caches_before_each_sample(self):
+        """The launches of cllab itself, per sample: one if the cell is alone, two if another cell ran in between."""
+        each = []
+        for kernels in (["muladd_fma"], ["muladd_fma", "muladd_mad"]):
+            self.lab("capture", "--json", "out.json", "--force", "--", lab.CLLAB, "run", *kernels, "--device", "cpu", "--axis", "items=4Mi",
+                     "--max-time", "1", "--no-dumps", "--no-yardstick", "--json", "run.jsonl", "--force")
+            record = next(r for r in self.records("run.jsonl") if r["id"] == "muladd_fma")
+            self.assertEqual(record["time"]["per_sample"], 1)
+            samples = len(record["samples"]) + len(record.get("aside", []))
+            launched = [line for line in self.records("out.json") if line.get("kernel") == "muladd_fma" and "global" in line]
+            each.append(self.launches(launched)["muladd_fma"] / samples)
+        self.assertLess(each[0], 1.8)
+        self.assertGreater(each[1], each[0] + 0.7)
+
     def test_program_keeps_its_output_and_status(self):
         plain = subprocess.run([PROGRAM, "structs", "9"], env=self.environment(), capture_output=True, text=True)
         done = self.capture(mode="structs", more=["9"], status=9)

@@ -53,11 +53,11 @@ const auto nobody = [](const std::string&) {};
 
 /// `cllab tune pad_runtime`, whose default is k=4, with k=2 beside it.
 struct Tuned {
-    explicit Tuned(const FakeRunner::Answer& answer) : runner(runner_of(answer)) {
+    explicit Tuned(const FakeRunner::Answer& answer, const std::string& k = "4,2") : runner(runner_of(answer)) {
         app::TuneOptions options;
         options.command = "tune";
         options.patterns = {"pad_runtime"};
-        options.axes = {{"k", "4,2"}, {"local", "64"}};
+        options.axes = {{"k", k}, {"local", "64"}};
         options.comparison_seconds = 60;
         options.dumps = "no such folder";
         status = app::tune(options, runner);
@@ -117,6 +117,21 @@ BOOST_AUTO_TEST_CASE(tune_keeps_the_default_when_no_point_is_clearly_faster) {
     });
     BOOST_TEST(!found.printed.has("--axis k=2"), found.printed.text());
     BOOST_TEST(found.printed.has("no point is faster than the default"), found.printed.text());
+}
+
+BOOST_AUTO_TEST_CASE(tune_names_points_that_are_not_told_apart_from_its_choice) {
+    const auto tuned = [](double seconds_of_2) {
+        return Tuned(
+            [=](Record& record, const model::Cell& cell, std::size_t) {
+                test::take(record, has_k(cell, "4") ? 1.5 : has_k(cell, "2") ? seconds_of_2 : 1.0);
+            },
+            "4,2,3");
+    };
+    const Tuned equal = tuned(1.0);
+    BOOST_TEST(equal.printed.has("one of the fastest: k="), equal.printed.text());
+    BOOST_TEST(equal.printed.has(", not told apart from k="), equal.printed.text());
+    const Tuned apart = tuned(1.1);
+    BOOST_TEST(apart.printed.has("  fastest: k=3; to run it:"), apart.printed.text());
 }
 
 BOOST_AUTO_TEST_CASE(tune_never_recommends_a_wrong_point_and_reports_it) {

@@ -68,8 +68,10 @@ private:
 
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
     void judge(const model::Screening& found);
-    /// Writes a JSON line with the winner, an index into the finalists, or with `seen`, the reason for no winner.
-    void tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen = "") const;
+    /// Writes a JSON line with the winner, an index into the finalists, and the points that are not told apart from it.
+    /// Or with `seen`, the reason for no winner.
+    void tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen,
+              const std::vector<std::string>& tied = {}) const;
     void print_finalists(const std::vector<std::size_t>& order, const model::Screening& found) const;
     std::vector<std::size_t> contenders(const std::vector<std::size_t>& order) const;
     /// The fastest point if it beats the default over arrangements, else the default. Another point if it beats the

@@ -47,10 +47,11 @@ void Tuning::judge(const model::Screening& found) {
                                        : "  one of the fastest: ") +
                text_of(best) + (tied.empty() ? "" : ", not told apart from " + join(tied, ", ")) + "; to run it:\n");
     results() << "  " << command_of(best) << '\n';
-    tell(found, winner);
+    tell(found, winner, "", tied);
 }
 
-void Tuning::tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen) const {
+void Tuning::tell(const model::Screening& found, std::optional<std::size_t> winner, const std::string& seen,
+                  const std::vector<std::string>& tied) const {
     auto line = report::line_of("tune", variant_.id, winner ? final_records_[*winner].point : Pairs{},
                                 run::device_info(device_));
     report::add_figure(line, "tried", found.tried, "points",
@@ -65,6 +66,7 @@ void Tuning::tell(const model::Screening& found, std::optional<std::size_t> winn
     for (std::size_t n = 0; n < finalists_.size(); ++n)
         if (finalists_[n] == space_.initial) add_time("default_time", n);
     if (winner) line["command"] = command_of(finalists_[*winner]);
+    if (!tied.empty()) line["not_told_apart"] = tied;
     context_.sink.line(report::line_text(line));
 }
 
@@ -87,20 +89,18 @@ void Tuning::print_finalists(const std::vector<std::size_t>& order, const model:
         if (model::is(warning, model::Warning::beyond_peak)) say_fitted("  " + printable(warning) + "\n");
 }
 
-/// The points that one process cannot distinguish from the fastest. Placement of code and data alone changes a time by
-/// up to 4 % on a GPU and 15 % on a CPU (host/README.md, rule 15).
+/// The points that one process cannot distinguish from the fastest, the default first: a winner must beat it. Placement
+/// of code and data alone changes a time by up to 4 % on a GPU and 15 % on a CPU (host/README.md, rule 15).
 std::vector<std::size_t> Tuning::contenders(const std::vector<std::size_t>& order) const {
     const double unlikely = device_.is_gpu() ? 1.06 : 1.25;
-    constexpr std::size_t most = 3;
     std::vector<std::size_t> out;
     const double fastest = final_records_[order.front()].time->high;
     for (const auto n : order) {
         const bool is_default = finalists_[n] == space_.initial;
         const double apart = is_default ? compare::FamilyRules::far : unlikely;
         const bool may_be = final_records_[n].time->low < apart * fastest || !model::had_its_cores(final_records_[n]);
-        if (n != order.front() && may_be && (is_default || out.size() < most)) out.push_back(n);
+        if (n != order.front() && may_be) out.push_back(n);
     }
-    // The default comes first: a winner must beat it.
     std::ranges::stable_partition(out, [&](std::size_t n) { return finalists_[n] == space_.initial; });
     return out;
 }
@@ -111,7 +111,10 @@ std::pair<std::size_t, std::vector<std::string>> Tuning::choose(const std::vecto
     const auto fastest = order.front();
     const auto is_default = [&](std::size_t n) { return finalists_[n] == space_.initial; };
     const auto standard = std::ranges::find_if(order, is_default);
-    const auto others = contenders(order);
+    constexpr std::size_t most = 3;  // compared with the fastest
+    auto others = contenders(order);
+    std::vector<std::string> tied;
+    for (; others.size() > most; others.pop_back()) tied.push_back(text_of(finalists_[others.back()]));
     if (is_default(fastest))
         results() << "  the default has the least time when measured again\n";
     else if (standard == order.end())
@@ -132,12 +135,11 @@ std::pair<std::size_t, std::vector<std::string>> Tuning::choose(const std::vecto
         best = others[i];
         of_best = found.ratio;
     }
-    std::vector<std::string> tied;
     for (std::size_t i = 0; i < compared.size(); ++i) {
-        const auto& [verdict, ratio, control, within, floor] = compared[i].judgement;
-        if (others[i] == best || verdict == model::Verdict::faster) continue;
+        const auto& found = compared[i].judgement;
+        if (others[i] == best || found.verdict == model::Verdict::faster) continue;
         // Only the fastest was compared with each other point.
-        if (best == fastest || !ratio.covered() || ratio.high >= of_best.low)
+        if (best == fastest || !found.ratio.covered() || found.ratio.high >= of_best.low)
             tied.push_back(text_of(finalists_[others[i]]));
     }
     return {best, tied};

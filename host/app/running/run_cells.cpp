@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iostream>
 #include <ranges>
 #include <set>
 
@@ -155,11 +154,8 @@ private:
         say(concat("'", record.build.source, "' does not build: ", errors, errors == 1 ? " error" : " errors", "; ",
                    record.dump.empty() ? "without --no-dumps, build.log in the dumps has the whole log"
                                        : record.dump + "/build.log has the whole log"));
-        std::cerr << printable(
-                         run::first_errors(log, [&](const auto& file,
-                                                    std::size_t line) { return plan_.choice.source_line(file, line); }),
-                         "\n\t")
-                  << '\n';
+        say_lines(run::first_errors(
+            log, [&](const auto& file, std::size_t line) { return plan_.choice.source_line(file, line); }));
         if (log.find("'half'") != log.npos)
             say("arithmetic of half needs a device with cl_khr_fp16, which NVIDIA's OpenCL has not: vload_half and "
                 "vstore_half convert to float and back");

@@ -36,6 +36,8 @@ void require_printed();
 
 /// Prints "cllab: " and sentence(text) to standard error, always as one line.
 void say(std::string_view text);
+/// Prints several lines to standard error, each printable; tabs stay.
+void say_lines(const std::string& text);
 /// Shows current activity on one terminal line, which the next call replaces. Empty: clears the line.
 void say_doing(const std::string& doing);
 
