@@ -361,9 +361,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                 x.ratio() < named_ratio);
     });
     const bool apart = std::max(as_long, 1 / as_long) >= little;
-    if (amounts.empty() && !not_known.empty()) return "The known amounts differ by less than 10 %." + open;
+    if (amounts.empty() && !not_known.empty()) return "No known amount of work differs by 10 % or more." + open;
     if (amounts.empty()) {
-        return "The amounts of work of " + id_a + " and " + id_b + " differ by less than 10 %" +
+        return "No amount of work of " + id_a + " and " + id_b + " differs by 10 % or more" +
                (apart ? ", but " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
                             " as long here. `cllab run --vs` tests the difference in time; `cllab isa` shows the code."
                       : ".") +
@@ -378,9 +378,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     std::vector<std::string> parts;
     for (const auto& x : amounts) {
         const auto &more = x.a > x.b ? id_a : id_b, &less = x.a > x.b ? id_b : id_a;
-        parts.push_back(x.only_one() ? std::string(x.name) + " only in " + more
-                                     : times(x.ratio()) + " the " + x.name + " in " + more +
-                                           (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
+        parts.push_back(x.only_one() ? "only " + more + " has " + x.name
+                                     : more + " has " + times(x.ratio()) + " as many " + x.name +
+                                           (parts.empty() && amounts.size() == 1 ? " as " + less : ""));
     }
     const auto bytes_a = SideBySide::sum_of(a, asked_amount), bytes_b = SideBySide::sum_of(b, asked_amount);
     const Compared bytes{"", bytes_a.mean, bytes_b.mean};

@@ -13,7 +13,8 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// One sentence per avoidable cost of at least a tenth of the time, and one if compute units are idle. If no bound
+/// One sentence per avoidable cost of at least a tenth of the time, one if compute units are idle, and one if a GPU's
+/// launch has fewer work-items than one wave per compute unit. If no bound
 /// explains the time, costs without a bound are included. Also repeats the driver's choice of the work-group size.
 /// Empty if there is nothing to say.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);

@@ -47,9 +47,8 @@ struct Peak {
 };
 
 /// The peak for the vector width of the code; nullopt if the profile has no peak for its type. Narrow vectors cannot
-/// reach the peak of wide vectors. A scalar instruction computes one element, and a 128-bit instruction several. No
-/// processor executes scalar instructions at a higher rate. So the scalar peak is the 128-bit peak, divided by the
-/// elements of a 128-bit vector.
+/// reach the peak of wide vectors. No processor executes more scalar than 128-bit instructions per second. So the scalar
+/// peak is the 128-bit peak, divided by the elements of a 128-bit vector.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -150,8 +149,7 @@ bool is_scalar(const Record& record) {
 
 /// Whether the hot code divides integers; always true on a GPU. The counted divisions may not be in the hot code,
 /// because compilers hoist a division that is the same for all work-items. The wait for a division is sampled at the
-/// instruction after it. So a block that ends with a division is also checked, if the hottest block follows it in the
-/// same loop.
+/// instruction after it. So the block that precedes the hottest block in the same loop is also checked.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;

@@ -164,8 +164,8 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;  // prints as 0 %
     const auto part = format_significant(100 * nearer, 2) + " %";
-    bound.how += relative_time > 0 ? ", of which a nearer cache may serve " + part + ", each access in " +
-                                         format_significant(100 * relative_time, 2) + " % of this level's time"
+    bound.how += relative_time > 0 ? "; a nearer cache may serve " + part + " of them, in " +
+                                         format_significant(100 * relative_time, 2) + " % of the time per byte"
                                    : ", less " + part + " that a nearer cache may serve";
     return bound;
 }
@@ -173,7 +173,7 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
 void lower_to_time(Bound& bound, const Record& record) {
     if (bound.seconds <= alike * record.time->high || bound.low > alike * record.time->high) return;
     bound.seconds = bound.low;
-    bound.how += ", lowered to the least work that the compiler may have left";
+    bound.how += ", without the work that the compiler must have removed";
 }
 
 void add_asked(const Record& record, Bound bound, Explanation& out) {

@@ -2,11 +2,10 @@
 // peak is a figure of the device's profile.
 //
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
-// a profiler, or estimated from samples. The device executes all of the declared and the profiled amounts.
-// Simulated counts are those of the kernel's text. The device's compiler may have fused, hoisted or removed a part of
-// it. The low end of a bound from
-// simulated counts omits work that compilers often fuse or remove. `simulated` marks bounds from simulated counts, and
-// from the assumption that a cell uses every buffer once.
+// a profiler, or estimated from samples. Declared and profiled amounts are executed in full. Simulated amounts may not
+// be: they are those of the kernel's text, and the device's compiler may fuse, hoist or remove a part of it. So the low
+// end of a bound from simulated amounts leaves out work that compilers often fuse or remove. `simulated` marks the
+// bounds that may use such amounts, and those that assume that a cell uses every buffer once.
 #pragma once
 
 #include <optional>
@@ -83,7 +82,7 @@ Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
 /// If the bound exceeds the time but its low end does not, sets the bound to its low end. The reason: the compiler must
 /// have removed the rest of the counted work.
 void lower_to_time(Bound& bound, const Record& record);
-/// Adds a bound, marked as `simulated` if its amounts come from the simulator.
+/// Adds a bound. It is marked as `simulated` if the simulator counted the cell, even if its amounts were declared.
 void add_asked(const Record& record, Bound bound, Explanation& out);
 
 // --- Levels of memory (memory.cpp) -----------------------------------------------------------------------------------
@@ -117,11 +116,11 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches. An uncounted work-group is assumed to add as many bytes as the counted
-/// work-groups after the first added on average. The result is at most the size of the buffers.
+/// Distinct bytes that the launch touches. Assumes that each uncounted work-group adds as many bytes as the average
+/// counted work-group, without the first. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
-/// Bytes that pass a cache level with `instances` caches of `holds` bytes each. Data of a single work-group passes
-/// once. Data that all work-groups share passes once per cache if it fits, else once per work-group.
+/// Bytes that miss a cache level with `instances` caches of `holds` bytes each. Data of a single work-group misses
+/// once. Data that all work-groups share misses once per cache if it fits, else once per work-group.
 Traffic beyond(const Counts& counts, double holds, double instances);
 
 /// The record with its undeclared work filled in from the counts. Unchanged if the simulator did not count the timed

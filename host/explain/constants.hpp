@@ -15,24 +15,25 @@ constexpr double alike = 1.05;
 /// A bound is the limiter if it is at least `most_of_the_time` of the time. (why) The next bound must be at most
 /// `clear_of_the_next` of the limiter. (why) Both values are definitions. `cllab why --help` states them.
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
-/// If a bound by the CPU's instruction rate is this many times the time, no limiter is named, however low the bound's
-/// interval begins. The reason: other work has slowed the measurement of the rate. The value is the inverse of
-/// `most_of_the_time`. (why_doubt)
+/// If the CPU's instruction-issue bound is at least this many times as long as the time, no limiter is named. The
+/// reason: other work has slowed the measurement of the rate. For this bound its value counts, not the low end of its
+/// interval. The constant is the inverse of `most_of_the_time`. (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;
-/// If warps wait for a resource, its bound is the limiter at this share of the time or above. Nsight Compute uses the
-/// same threshold for a limiter. (why_stalls)
+/// If the warps wait mainly for a resource, the resource is the limiter if its bound is at least this share of the time
+/// without the launch. Nsight Compute uses the same threshold for a limiter. (why_stalls)
 constexpr double busy = 0.6;
-/// Minimum share of all waiting for the main stall reason: as much as all other reasons together. (why_stalls)
+/// A stall reason is the main one if it causes at least this share of all waiting: as much as all other reasons
+/// together. (why_stalls)
 constexpr double most_of_the_waiting = 0.5;
 /// If the relative spread of the time is above this value, no limiter is named. The machine may not be in the state of
 /// the profile. (why)
 constexpr double widest_spread = 0.1;
 /// A launch and another bound may add up to the time. Each must be at least `part_beside_launch` of the time, and their
-/// sum at least `least_with_launch`. The sum needs more than a single bound, because a pair is more likely to fit by
-/// accident. (why)
+/// sum at least `least_with_launch`. The latter is larger than `most_of_the_time`, because a sum of two bounds is more
+/// often close to the time by accident. (why)
 constexpr double part_beside_launch = 0.1, least_with_launch = 0.85;
 /// A launch may be shorter than in the profile by this share. An empty kernel took 5.0 to 6.1 us in four profiles
-/// (`cllab run launch`). (why)
+/// (`cllab run launch`): 10 % below and above their middle. (why)
 constexpr double launch_shorter_by = 0.1;
 /// A single launch is impossible if it takes less than this share of an empty kernel's time. The share is only one
 /// half, because empty launches vary more than rates do. (run_limits)
@@ -42,7 +43,8 @@ constexpr double least_of_empty_launch = 0.5;
 
 /// A bound of at least this share of the time would explain the time if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
-/// A faster new peak replaces the old peak only if its relative interval is at most this wide.
+/// A new peak is used only if its relative interval is at most this wide. Exception: a bound exceeds the time, and the
+/// new peak is faster than the old one.
 constexpr double widest_peak = 0.5;
 /// Maximum number of peaks that are measured again for one cell. Each measurement takes up to a second.
 constexpr std::size_t most_measured_again = 3;
@@ -67,10 +69,11 @@ constexpr double nearly_all_shared = 0.9;
 /// If the samples or operations that a bound uses are at least this share of all, they stand for all. The rest can only
 /// make the bound larger. (why_instructions)
 constexpr double most_samples = 0.8;
-/// If the listed blocks have at least this share of the samples, they are treated as all executed code. Blocks below
-/// 0.5 % are not listed. Four such blocks have the remaining 2 %. (why_bounds)
+/// If the listed blocks have at least this share of the samples, they are treated as all executed code. A block with
+/// less than 0.5 % is not listed. Four of them have less than the remaining 2 %. (why_bounds)
 constexpr double nearly_all_samples = 0.98;
-/// Lanes of the widest wave (AMD). At least one lane of a wave is active. (why_counted_operations)
+/// Lanes of the widest wave (AMD). At least one of them is active, so the share of active lanes is at least 1/64.
+/// (why_counted_operations)
 constexpr double widest_wave = 64;
 /// `most_floats_in_vector`: floats in the widest CPU vector (AVX-512). Vector functions may be that many times as fast
 /// as the profile's scalar calls. `scalar_call`: scalar code may need only this share of the profile's time, because
@@ -105,9 +108,9 @@ constexpr double once_within = 0.1;
 constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts if it needs more than this many times the passes without conflicts. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The high end of an atomic rate is the highest rate with up to this many times the addresses. The reason: the
-/// addresses may be spread well over the parts of a cache. The profile measures numbers of addresses that differ by
-/// factors of four or eight. (why_atomics)
+/// The high end of an atomic rate includes the rates that were measured with more addresses, up to this many times as
+/// many. The reason: the addresses may be spread well over the parts of a cache. The profile has rates for 1, 4, 32,
+/// 256, 4096 and 65536 addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Distinct addresses per counted atomic. Below this value, atomics share addresses, even across work-groups.
 /// (why_counted_memory)
@@ -115,10 +118,10 @@ constexpr double meet_below = 0.5;
 
 // --- Latency ---------------------------------------------------------------------------------------------------------
 
-/// Maximum resident work-items per GPU compute unit if the profile has no figure. Compute capabilities 5 to 12 have
-/// 2048. GCN and CDNA have 40 waves of 64. (why_counted_operations)
+/// Maximum resident work-items per GPU compute unit if the profile has no figure. Compute capabilities 5 to 12 have at
+/// most 2048. GCN and CDNA 1 have 40 waves of 64, CDNA 2 and 3 have 32. (why_counted_operations)
 constexpr double most_resident = 2560;
-/// Instructions that a core looks ahead. No processor has a larger window, and most have a window half as large.
+/// Size of a core's out-of-order window in instructions. No processor has a larger one, and most have half as much.
 /// (why_counted_operations)
 constexpr double looks_ahead = 1000;
 /// If consecutive work-items overlap by more than this share, a core works on several at once. Their chains then give
@@ -155,8 +158,8 @@ constexpr double enough_items = 64, usual_items = 256;
 /// Declared and counted amounts may differ by this factor. Authors differ, for example, in whether they count duplicate
 /// data in a buffer, or the addition after each product. (why_contradiction)
 constexpr double most_apart = 2;
-/// Two launches are equal in an amount if the ratio of the two values is below this. Edges cause small ratios, and so
-/// does another way to compute the same address. (why_counted_memory)
+/// Two launches are equal in an amount if the ratio of the two values is below this. Edges, or another way to compute
+/// the same address, change an amount by a few per cent. (why_counted_memory)
 constexpr double little = 1.1;
 
 }  // namespace cllab::explain

@@ -92,14 +92,15 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
     add_asked(record, std::move(bound), out);
 }
 
-/// CPU: instructions estimated from the sampled code. The declared or counted bytes give the number of passes.
+/// CPU: instructions estimated from the sampled code. The declared bytes, or else the size of the buffers, give the
+/// number of passes.
 void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!record.counters.empty())
         return out.leave_out("instruction issue",
                              "the counters cover one launch, and the time covers one step or several launches");
     const double instructions = record.work.instructions;
     if (instructions <= 0) return out.leave_out("instruction issue", "executed instructions are not counted");
-    const auto from = std::string("from sampled addresses and ") + (record.counts ? "counted" : "declared") + " bytes";
+    const std::string from = "from sampled instructions and the cell's bytes";
     const auto* rate = limits.find("issue.rate");
     if (!rate)
         return out.lacks("instruction issue",

@@ -219,7 +219,7 @@ struct Turns {
 
 Turns turns_of_core(const Record& record, const Limits& limits) {
     const auto& counts = *record.counts;
-    if (counts.barriers.mean > 0) return {.unknown = "between barriers a core takes turns among work-items"};
+    if (counts.barriers.mean > 0) return {.unknown = "at barriers, a core switches among the work-items, so how many chains run one after another is not known"};
     const double turns = counts.group_items * rounds_of(record, limits) / items_at_a_time(record);
     if (turns <= 1) return {};
     const double passes = passes_of_hot_block(record);

@@ -81,9 +81,9 @@ const Reason& reason_of(const Wait& wait) {
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
-/// The limiter to name for the wait; nullopt if the stall reason names none. If the warps wait for global memory and
-/// atomics are the largest bound, atomics are the limiter. They may be slower here than at any measured number of
-/// addresses.
+/// The limiter to name for the wait; nullopt if the stall reason names none. Atomics are the limiter if the warps wait
+/// for global memory, and atomics are the largest bound apart from the launch. In this kernel they may be slower than
+/// at every number of addresses that the profile measured.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -155,8 +155,9 @@ double metric(const Record& record, const std::string& wanted, const std::string
 }
 
 /// Size of the last-level cache in bytes; 0: unknown. It is the largest cache size found by a pointer chase that also
-/// reached memory. A larger region that was read at cache bandwidth replaces it. A chase may find a size that is too
-/// small: the near half of a large cache, or the reach of the TLB.
+/// reached memory. If the bandwidth sweep read more data than that at a cache's rate, the size is the amount of that
+/// data. The reason: a chase may find a size that is too small, such as the near half of a large cache or the reach of
+/// the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -236,8 +237,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
 //
 // A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
 // causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
-// busy for most of the launch. If no resource is that busy, the wait itself is the limiter. Without such a reason, a
-// bound must be a larger share of the time.
+// busy for 60 % of the launch. If no resource is that busy, the wait itself is the limiter. Without such a reason, only
+// a bound of at least 80 % of the time can be the limiter.
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;

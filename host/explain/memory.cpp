@@ -23,8 +23,8 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether a CPU's data would come from L3 or memory if each cache held only half of its size. An LRU cache keeps
-/// nothing of a loop over more data than it holds.
+/// Whether a CPU's data would come from L3 or memory if each cache held only half of its size. A loop that reads more
+/// data than an LRU cache holds, always in the same order, never hits in that cache.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;

@@ -74,7 +74,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     out.now = now.front().value;
     if (limit == Limit::impossible ? gain(before, now.front()) > 1 : is_faster(before, now.front())) {
         out.used = true;
-        out.note = "the profile was disturbed, so cllab uses the value measured next to this cell";
+        out.note = "the new value is faster, so it counts";
         for (auto* limits : {&limits_, &used_}) {
             replace(*limits, now.front());
             for (const auto& other : now) replace_if(*limits, other, is_faster);
@@ -96,7 +96,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);
     } else {
-        out.note = "the earlier value counts";
+        out.note = "no clearly faster value was measured, so the earlier value counts";
     }
     return out;
 }

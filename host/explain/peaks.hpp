@@ -1,8 +1,8 @@
-// Measures peaks of the profile again, next to the cell that casts doubt on them.
+// Measures peaks of the profile again, in the command that runs the cell that casts doubt on them.
 //
 // A profile is made once, and the machine may have been busy then. Its peaks are then too slow, and a bound may exceed
 // the time of a good cell. Or the machine is busy now, and the cell takes longer than the profile's peaks explain.
-// Measuring the peak next to the cell shows both cases.
+// A new measurement of the peak tells the two cases apart.
 //
 // A faster peak replaces the profile's value for the rest of the command. A slower peak applies only to the current
 // cell. It is used only if the cell, timed once more, takes as long as before. The same cause then slows both the peak
@@ -42,7 +42,8 @@ public:
 
     /// Explains the time of `record`. First measures missing and doubtful peaks.
     Explanation explain(const Cell& cell, const Record& record);
-    /// Times the cell a second time if the first time names no limiter. Returns the second record if it replaces
+    /// Times the cell again if its bounds explain too little or too much of the time, or if the time was not steady.
+    /// Returns the second record if it replaces
     /// `record` (second_stands), else nullopt. Its hot code, work and counts are those of `record`.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// The limits that the last explanation used.

@@ -136,20 +136,20 @@ BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     };
     BOOST_TEST(
         difference(a, b) ==
-        "Counted: 4.5 times the sectors of global memory in rows against tile; both request about the same number "
+        "Counted: rows has 4.5 times as many sectors of global memory as tile; both request about the same number "
         "of bytes.");
     b.barriers = each(1);
     BOOST_TEST(difference(a, b) ==
-               "Counted: 4.5 times the sectors of global memory in rows, and barriers only in tile; both request "
+               "Counted: rows has 4.5 times as many sectors of global memory, and only tile has barriers; both request "
                "about the same number of bytes.");
     // What the slower one has more of comes first.
     BOOST_TEST(difference(a, b, 2) ==
-               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both request "
+               "Counted: only tile has barriers, and rows has 4.5 times as many sectors of global memory; both request "
                "about the same number of bytes.");
     // A CPU has no waves: what counts is what a group touches.
     BOOST_TEST(explain::difference({&a, 1}, {&b, 1}, 1, false) ==
-               "Counted: 4.5 times the distinct sectors of the counted work-groups in rows, and barriers only in tile; "
-               "both request about the same number of bytes.");
+               "Counted: rows has 4.5 times as many distinct sectors of the counted work-groups, and only tile has "
+               "barriers; both request about the same number of bytes.");
     // On a CPU, sectors that explain less than what was named before are omitted; on a GPU they are not.
     BOOST_TEST(says(explain::difference({&a, 1}, {&b, 1}, 1, false, 4), "sectors"));
     BOOST_TEST(!says(explain::difference({&a, 1}, {&b, 1}, 1, false, 5), "sectors"));
@@ -163,28 +163,28 @@ BOOST_AUTO_TEST_CASE(two_largest_differences_of_counts_form_a_sentence) {
     chained.id = "chained";
     a.path.arithmetic = 8, chained.path.arithmetic = 32;  // long_chain
     BOOST_TEST(difference(a, chained) ==
-               "Counted: 4 times the operations in the longest chain in chained against "
+               "Counted: chained has 4 times as many operations in the longest chain as "
                "rows; both request about the same number of bytes.");
-    BOOST_TEST(difference(a, a) == "The amounts of work of rows and rows differ by less than 10 %.");
+    BOOST_TEST(difference(a, a) == "No amount of work of rows and rows differs by 10 % or more.");
     Counts slow = a;
     slow.id = "slow";
     for (const double as_long : {1.39, 1 / 1.39})
         BOOST_TEST(difference(a, slow, as_long)
-                       .starts_with(std::string("The amounts of work of rows and slow differ by less than 10 %, but ") +
+                       .starts_with(std::string("No amount of work of rows and slow differs by 10 % or more, but ") +
                                     (as_long > 1 ? "slow" : "rows") + " took 1.39 times as long here"));
-    BOOST_TEST(difference(a, slow, 1.05) == "The amounts of work of rows and slow differ by less than 10 %.");
+    BOOST_TEST(difference(a, slow, 1.05) == "No amount of work of rows and slow differs by 10 % or more.");
     // What one loads as scattered as the other stores.
     auto rows = launch(100, 32, 256), columns = rows;
     rows.id = "rows", columns.id = "columns";
     std::tie(rows.reads.sectors, rows.writes.sectors) = std::pair(each(1.0 / 8), each(1));
     std::tie(columns.reads.sectors, columns.writes.sectors) = std::pair(each(1), each(1.0 / 8));
     BOOST_TEST(difference(rows, columns) ==
-               "Counted: 8 times the sectors of loads in columns, and 8 times the sectors of stores in rows; both "
+               "Counted: columns has 8 times as many sectors of loads, and rows has 8 times as many sectors of stores; both "
                "request about the same number of bytes.");
     const std::array kernels{a, a};
     BOOST_TEST(explain::difference(kernels, {&a, 1}, 1, true) ==
-               "Counted: 2 times the sectors of global memory in rows, and 2 times the bytes of loads and stores in "
-               "rows.");
+               "Counted: rows has 2 times as many sectors of global memory, and rows has 2 times as many bytes of loads "
+               "and stores.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(products_and_sums_may_be_separate_or_fused) {
     // A time of less than the two apart can only be that of the two joined.
     const auto joined = bound(explained(counted(0.55 * both, counts)), "arithmetic");
     BOOST_TEST(joined.seconds == both / 2 / 1.01, is_close);
-    BOOST_TEST(says(joined.how, "lowered to the least work that the compiler may have left"));
+    BOOST_TEST(says(joined.how, "without the work that the compiler must have removed"));
 }
 
 BOOST_AUTO_TEST_CASE(waiting_lanes_take_full_time) {
