@@ -1,7 +1,6 @@
 // Records read back from the JSON-lines files of many runs and machines.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -47,12 +46,8 @@ public:
 
 private:
     using Names = std::set<std::string>;
-    using Digest = std::array<std::uint64_t, 2>;
-    struct HashOfDigest {
-        std::size_t operator()(const Digest& digest) const { return digest[0]; }
-    };
-    static Digest digest_of(std::string_view text);
-    static Digest digest_of(const model::Record& record);
+    static std::uint64_t digest_of(std::string_view text);
+    static std::uint64_t digest_of(const model::Record& record);
     void take(const std::string& line);
     void require_known_names(const model::Record& record);
     void trouble(const std::string& sentence);
@@ -60,7 +55,7 @@ private:
     std::vector<model::Record> records_;
     std::vector<std::string> comparisons_, troubles_;
     std::map<std::string, std::pair<Names, Names>> names_;  ///< by family: axes and metrics
-    std::unordered_set<Digest, HashOfDigest> seen_;
+    std::unordered_set<std::uint64_t> seen_;
     Keep keep_;
     std::uint64_t expected_bytes_ = 0;
     std::size_t trouble_count_ = 0;

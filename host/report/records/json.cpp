@@ -77,8 +77,7 @@ public:
     /// needed.
     template <typename T>
     void field(const char* key, T& to, const FieldRow& row) {
-        const auto found = object_.find(key);
-        if (found != object_.end())
+        if (Json* const found = find(key))
             read(key, *found, to, row);
         else if (row.presence == model::Presence::needed)
             damaged("it has no '" + where(key) + "'");
@@ -93,6 +92,16 @@ public:
     }
 
 private:
+    /// Begins at the member after the last one found, because records are written in the order of the fields.
+    Json* find(std::string_view key) {
+        auto& members = object_.get_ref<Json::object_t&>();
+        for (std::size_t left = members.size(); left > 0; --left) {
+            if (next_ >= members.size()) next_ = 0;
+            auto& [name, value] = members.data()[next_++];
+            if (name == key) return &value;
+        }
+        return nullptr;
+    }
     std::string where(std::string_view key) const {
         const auto own = std::string(key);
         return outer_ ? outer_->where(key_) + "." + own : own;
@@ -121,6 +130,7 @@ private:
     void read(std::string_view key, Json& j, std::vector<T>& to, const FieldRow& row) {
         constexpr bool of_objects = requires(Reader & r, T & t) { fields(r, t); };
         if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "a list" : expected<T>(true)));
+        to.reserve(j.size());
         for (auto& item : j) {
             T& value = to.emplace_back();
             if constexpr (of_objects)
@@ -186,6 +196,7 @@ private:
     Json& object_;
     const Reader* outer_;
     std::string_view key_;
+    std::size_t next_ = 0;
 };
 
 }  // namespace
