@@ -74,6 +74,7 @@ void Joined::read(std::istream& in, const std::string& name) {
     std::size_t number = 0;
     for (std::string line; next_line(in, line);) {
         ++number;
+        read_bytes_ += line.size() + 1;
         const auto skip = [&](const std::string& why) { trouble(concat(name, ":", number, ": ", why)); };
         if (line.size() > most_json_bytes) {
             skip("the line is longer than " + std::to_string(most_json_bytes >> 20) +
@@ -103,8 +104,8 @@ void Joined::take(const std::string& line) {
     require_known_names(record);
     if (!seen_.insert(digest_of(record)).second) return;
     if (keep_ == Keep::page) slim(record);
-    if (records_.empty())
-        records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));
+    if (constexpr std::size_t enough = 1000; records_.size() == enough)
+        records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ * enough / read_bytes_ * 17 / 16));
     records_.push_back(std::move(record));
 }
 
