@@ -55,20 +55,20 @@ bool next_line(std::istream& in, std::string& line) {
     return !line.empty();
 }
 
-}  // namespace
-
 /// Two of a million different texts have the same hash with a chance of one in 4e7.
-std::uint64_t Joined::digest_of(std::string_view text) { return digest(std::as_bytes(std::span(text))); }
+std::uint64_t hash_of(std::string_view text) { return digest(std::as_bytes(std::span(text))); }
 
-std::uint64_t Joined::digest_of(const model::Record& r) {
+std::uint64_t hash_of(const model::Record& r) {
     std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
     for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared})
         text += "\n" + std::to_string(place);
     for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
     text += "\n";
     text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
-    return digest_of(text);
+    return hash_of(text);
 }
+
+}  // namespace
 
 void Joined::read(std::istream& in, const std::string& name) {
     std::size_t number = 0;
@@ -97,12 +97,12 @@ void Joined::read(std::istream& in, const std::string& name) {
 
 void Joined::take(const std::string& line) {
     if (is_comparison(line)) {
-        if (seen_.insert(digest_of(line)).second) comparisons_.push_back(line);
+        if (seen_.insert(hash_of(line)).second) comparisons_.push_back(line);
         return;
     }
     auto record = from_json(line);
     require_known_names(record);
-    if (!seen_.insert(digest_of(record)).second) return;
+    if (!seen_.insert(hash_of(record)).second) return;
     if (keep_ == Keep::page) slim(record);
     if (constexpr std::size_t enough = 1000; records_.size() == enough)
         records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ * enough / read_bytes_ * 17 / 16));

@@ -46,8 +46,6 @@ public:
 
 private:
     using Names = std::set<std::string>;
-    static std::uint64_t digest_of(std::string_view text);
-    static std::uint64_t digest_of(const model::Record& record);
     void take(const std::string& line);
     void require_known_names(const model::Record& record);
     void trouble(const std::string& sentence);

@@ -103,8 +103,7 @@ private:
         return nullptr;
     }
     std::string where(std::string_view key) const {
-        const auto own = std::string(key);
-        return outer_ ? outer_->where(key_) + "." + own : own;
+        return (outer_ ? outer_->where(key_) + "." : "") + std::string(key);
     }
     [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
         damaged("'" + excerpt(where(key)) + "' is " + what);
@@ -175,9 +174,8 @@ private:
         });
     }
     void read(std::string_view key, Json& j, model::Better& to, const FieldRow&) {
-        FieldRow row;
-        for (const auto b : {model::Better::lower, model::Better::higher, model::Better::neither})
-            row.one_of.emplace_back(model::name(b));
+        using enum model::Better;
+        static const FieldRow row{.one_of = {name(lower), name(higher), name(neither)}};
         std::string text;
         read(key, j, text, row);
         to = static_cast<model::Better>(std::ranges::find(row.one_of, text) - row.one_of.begin());
