@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;  // keys stay in the order of the list, met
 std::string text(const model::Record& record, int indent) {
     Json j{{"schema", record.schema}};
     j.update(fields_json<Json>(record));
-    return j.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return json_text(j, indent);
 }
 
 using model::FieldRow;
@@ -227,7 +227,7 @@ void add_refusal(Json& to, const std::string& code, const std::string& seen, con
     to.update({{"refused", code}, {"reason", seen}, {"enough", enough}});
 }
 
-std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_text(const Json& json) { return json_text(json); }
 
 std::string to_json_line(const model::Record& record) { return text(record, -1); }
 
@@ -272,8 +272,7 @@ model::Record from_json(std::string_view line) {
     const auto schema = j.find("schema");
     if (schema == j.end()) damaged("it has no 'schema'");
     if (*schema != 1 && *schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " +
-                                      excerpt(schema->dump(-1, ' ', false, Json::error_handler_t::replace)) +
+        throw Error(Blame::usage, "the record has schema " + excerpt(json_text(*schema)) +
                                       "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     model::Record record;
     record.schema = schema->get<int>();
