@@ -15,12 +15,12 @@ bool is_failure(Status status) { return status != Status::ok && status != Status
 
 std::string device_key(const Record& record) {
     const auto& d = record.device;
-    std::vector<std::string> parts{d.platform, d.name, d.driver, d.identity};
+    std::string out = concat(d.platform, "\n", d.name, "\n", d.driver, "\n", d.identity);
     // A CPU's UUID is made up by its driver, often the same on every machine of a kind.
-    const bool named_anywhere = d.type == "gpu" && d.identity.rfind("UUID ", 0) == 0;
-    if (!named_anywhere) parts.push_back(record.host.name);
-    if (d.identity.empty()) parts.push_back(d.selector.substr(d.selector.find(':') + 1));
-    return join(parts, "\n");
+    const bool named_anywhere = d.type == "gpu" && d.identity.starts_with("UUID ");
+    if (!named_anywhere) out += "\n" + record.host.name;
+    if (d.identity.empty()) out += "\n" + d.selector.substr(d.selector.find(':') + 1);
+    return out;
 }
 
 double usable_cores(const Timing& time, double groups, unsigned of_host) {

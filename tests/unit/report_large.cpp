@@ -158,6 +158,21 @@ BOOST_AUTO_TEST_CASE(numbers_of_axes_and_metrics_and_line_length_are_limited) {
     BOOST_TEST(second.records().size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(room_for_records_follows_from_the_average_line_not_from_the_first) {
+    std::string text;
+    for (int i = 0; i < 2500; ++i) {
+        auto r = test::cell("f", "v", 1e-3);
+        r.utc = std::to_string(i);
+        if (i == 0) r.build.log.assign(20000, 'x');
+        text += report::to_json_line(r) + "\n";
+    }
+    report::Joined joined;
+    joined.expect(text.size());
+    BOOST_TEST(troubles_of(joined, text) == "");
+    BOOST_TEST(joined.records().size() == 2500u);
+    BOOST_TEST(joined.records().capacity() < 2750u);  // a vector that had to grow has up to twice as much
+}
+
 BOOST_AUTO_TEST_CASE(lines_around_the_buffer_size_are_read_completely) {
     for (std::size_t size = 65530; size < 65542; ++size) {
         for (const char* end : {"\n", "\r\n", ""}) {

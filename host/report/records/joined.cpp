@@ -1,9 +1,10 @@
 #include "report/records/joined.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <istream>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/hash.hpp"
@@ -19,29 +20,23 @@ namespace {
 
 /// Removes all that tables, curves and CSV do not show.
 void slim(model::Record& r) {
-    // Assigned, because clear() would keep their memory.
-    r.samples = std::vector<double>();
-    r.aside = std::vector<double>();
-    r.rounds = std::vector<unsigned>();
-    r.aside_rounds = std::vector<unsigned>();
-    r.phases.clear();
     // Commands in sentences need the axes that the command line set to one value. The rows show the others.
     std::vector<std::string> axes;
     for (const auto& word : r.argv)
-        if (word.find_first_of(",:") == word.npos &&
+        if (word.find('=') != word.npos && word.find_first_of(",:") == word.npos &&
             std::ranges::any_of(r.point, [&](const auto& axis) { return sets_axis(word, axis.first); }))
             axes.push_back(word);
     auto source = std::move(r.build.source);
-    const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(source); });
+    if (!source.empty() && std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(source); }))
+        axes.push_back(source);
+    else
+        source.clear();
+    // Exchanged, because clear() and the assignment of an empty text keep memory.
+    const auto drop = [](auto&... parts) { (std::exchange(parts, {}), ...); };
+    drop(r.samples, r.aside, r.rounds, r.aside_rounds, r.phases, r.argv, r.build, r.code.origin, r.run.driver_caches,
+         r.hot, r.launch, r.host.cpu, r.host.os, r.device.vendor, r.device.last_level_from);
     r.argv = std::move(axes);
-    r.build = model::BuildInfo();
-    if (own && !source.empty()) {
-        r.argv.push_back(source);
-        r.build.source = std::move(source);
-    }
-    r.code.origin.clear();
-    r.run.driver_caches.clear();
-    r.hot.reset();
+    r.build.source = std::move(source);
     r.point.shrink_to_fit();
     r.metrics.shrink_to_fit();
     r.warnings.shrink_to_fit();
@@ -60,62 +55,57 @@ bool next_line(std::istream& in, std::string& line) {
     return !line.empty();
 }
 
-}  // namespace
+/// Two of a million different texts have the same hash with a chance of one in 4e7.
+std::uint64_t hash_of(std::string_view text) { return digest(std::as_bytes(std::span(text))); }
 
-/// 16 bytes of the SHA-256 hash. That is enough to tell a million different records apart.
-Joined::Digest Joined::digest_of(std::string_view text) {
-    const auto hex = sha256_hex(text);
-    Digest out;
-    for (std::size_t i = 0; i < out.size(); ++i)
-        std::from_chars(hex.data() + 16 * i, hex.data() + 16 * (i + 1), out[i], 16);
-    return out;
-}
-
-Joined::Digest Joined::digest_of(const model::Record& r) {
+std::uint64_t hash_of(const model::Record& r) {
     std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
     for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared})
         text += "\n" + std::to_string(place);
     for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
     text += "\n";
     text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
-    return digest_of(text);
+    return hash_of(text);
 }
+
+}  // namespace
 
 void Joined::read(std::istream& in, const std::string& name) {
     std::size_t number = 0;
     for (std::string line; next_line(in, line);) {
         ++number;
-        const auto where = name + ":" + std::to_string(number) + ": ";
+        read_bytes_ += line.size() + 1;
+        const auto skip = [&](const std::string& why) { trouble(concat(name, ":", number, ": ", why)); };
         if (line.size() > most_json_bytes) {
-            trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) +
-                    " MiB; it and the rest of the file are skipped");
+            skip("the line is longer than " + std::to_string(most_json_bytes >> 20) +
+                 " MiB; it and the rest of the file are skipped");
             in.setstate(std::ios::eofbit);
             return;
         }
         if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (trim(line).empty()) continue;
+        if (line.find_first_not_of(" \t\v\f\r") == line.npos) continue;
         if (records_.size() == most_records)
             throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
                                           " records, the maximum for one report");
         try {
             take(line);
         } catch (const Error& e) {
-            trouble(where + e.what() + "; the line is skipped");
+            skip(std::string(e.what()) + "; the line is skipped");
         }
     }
 }
 
 void Joined::take(const std::string& line) {
     if (is_comparison(line)) {
-        if (seen_.insert(digest_of(line)).second) comparisons_.push_back(line);
+        if (seen_.insert(hash_of(line)).second) comparisons_.push_back(line);
         return;
     }
     auto record = from_json(line);
     require_known_names(record);
-    if (!seen_.insert(digest_of(record)).second) return;
+    if (!seen_.insert(hash_of(record)).second) return;
     if (keep_ == Keep::page) slim(record);
-    if (records_.empty())
-        records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));
+    if (constexpr std::size_t enough = 1000; records_.size() == enough)
+        records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ * enough / read_bytes_ * 17 / 16));
     records_.push_back(std::move(record));
 }
 

@@ -1,7 +1,6 @@
 // Records read back from the JSON-lines files of many runs and machines.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -31,8 +30,8 @@ enum class Keep {
 class Joined {
 public:
     explicit Joined(Keep keep = Keep::all) : keep_(keep) {}
-    /// Announces the total bytes of all lines. The first record then makes room for all, assuming lines as long as its
-    /// own. A vector that grows record by record takes three times the memory for a while.
+    /// Announces the total bytes of all lines. After the first 1000 records there is room for all, assuming lines as
+    /// long as theirs on average. A vector that grows record by record takes three times the memory for a while.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
     /// Reads to the end, or to a line that is too long. Skips lines that are not records of a known schema, are
     /// impossible or exceed a limit. troubles() names each with `name` and line. Throws Error(usage) beyond
@@ -47,12 +46,6 @@ public:
 
 private:
     using Names = std::set<std::string>;
-    using Digest = std::array<std::uint64_t, 2>;
-    struct HashOfDigest {
-        std::size_t operator()(const Digest& digest) const { return digest[0]; }
-    };
-    static Digest digest_of(std::string_view text);
-    static Digest digest_of(const model::Record& record);
     void take(const std::string& line);
     void require_known_names(const model::Record& record);
     void trouble(const std::string& sentence);
@@ -60,9 +53,9 @@ private:
     std::vector<model::Record> records_;
     std::vector<std::string> comparisons_, troubles_;
     std::map<std::string, std::pair<Names, Names>> names_;  ///< by family: axes and metrics
-    std::unordered_set<Digest, HashOfDigest> seen_;
+    std::unordered_set<std::uint64_t> seen_;
     Keep keep_;
-    std::uint64_t expected_bytes_ = 0;
+    std::uint64_t expected_bytes_ = 0, read_bytes_ = 0;
     std::size_t trouble_count_ = 0;
 };
 

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;  // keys stay in the order of the list, met
 std::string text(const model::Record& record, int indent) {
     Json j{{"schema", record.schema}};
     j.update(fields_json<Json>(record));
-    return j.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return json_text(j, indent);
 }
 
 using model::FieldRow;
@@ -77,8 +77,7 @@ public:
     /// needed.
     template <typename T>
     void field(const char* key, T& to, const FieldRow& row) {
-        const auto found = object_.find(key);
-        if (found != object_.end())
+        if (Json* const found = find(key))
             read(key, *found, to, row);
         else if (row.presence == model::Presence::needed)
             damaged("it has no '" + where(key) + "'");
@@ -93,9 +92,18 @@ public:
     }
 
 private:
+    /// Begins at the member after the last one found, because records are written in the order of the fields.
+    Json* find(std::string_view key) {
+        auto& members = object_.get_ref<Json::object_t&>();
+        for (std::size_t left = members.size(); left > 0; --left) {
+            if (next_ >= members.size()) next_ = 0;
+            auto& [name, value] = members.data()[next_++];
+            if (name == key) return &value;
+        }
+        return nullptr;
+    }
     std::string where(std::string_view key) const {
-        const auto own = std::string(key);
-        return outer_ ? outer_->where(key_) + "." + own : own;
+        return (outer_ ? outer_->where(key_) + "." : "") + std::string(key);
     }
     [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
         damaged("'" + excerpt(where(key)) + "' is " + what);
@@ -121,6 +129,7 @@ private:
     void read(std::string_view key, Json& j, std::vector<T>& to, const FieldRow& row) {
         constexpr bool of_objects = requires(Reader & r, T & t) { fields(r, t); };
         if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "a list" : expected<T>(true)));
+        to.reserve(j.size());
         for (auto& item : j) {
             T& value = to.emplace_back();
             if constexpr (of_objects)
@@ -165,9 +174,8 @@ private:
         });
     }
     void read(std::string_view key, Json& j, model::Better& to, const FieldRow&) {
-        FieldRow row;
-        for (const auto b : {model::Better::lower, model::Better::higher, model::Better::neither})
-            row.one_of.emplace_back(model::name(b));
+        using enum model::Better;
+        static const FieldRow row{.one_of = {name(lower), name(higher), name(neither)}};
         std::string text;
         read(key, j, text, row);
         to = static_cast<model::Better>(std::ranges::find(row.one_of, text) - row.one_of.begin());
@@ -186,6 +194,7 @@ private:
     Json& object_;
     const Reader* outer_;
     std::string_view key_;
+    std::size_t next_ = 0;
 };
 
 }  // namespace
@@ -218,7 +227,7 @@ void add_refusal(Json& to, const std::string& code, const std::string& seen, con
     to.update({{"refused", code}, {"reason", seen}, {"enough", enough}});
 }
 
-std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_text(const Json& json) { return json_text(json); }
 
 std::string to_json_line(const model::Record& record) { return text(record, -1); }
 
@@ -263,8 +272,7 @@ model::Record from_json(std::string_view line) {
     const auto schema = j.find("schema");
     if (schema == j.end()) damaged("it has no 'schema'");
     if (*schema != 1 && *schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " +
-                                      excerpt(schema->dump(-1, ' ', false, Json::error_handler_t::replace)) +
+        throw Error(Blame::usage, "the record has schema " + excerpt(json_text(*schema)) +
                                       "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     model::Record record;
     record.schema = schema->get<int>();

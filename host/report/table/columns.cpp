@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <tuple>
+#include <unordered_map>
 
 #include "core/embedded.hpp"
 #include "core/error.hpp"
@@ -140,11 +142,11 @@ bool tells_apart(const Rows& rows, const std::string& axis) {
 /// By row: the record whose loop it shows. Samples find a different part each time as the one that ran most. So rows
 /// with equal code at one point show the loop of the first.
 auto loops_of(const Comparison& comparison) {
-    std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
-    std::map<const Record*, const Record*> out;
+    std::map<std::tuple<const std::string&, const model::PointValues&>, const Record*> first;
+    std::unordered_map<const Record*, const Record*> out;
     for (const auto* row : comparison.rows) {
         const auto& code = row->code.fingerprint;
-        const auto known = first.emplace(std::pair(code, row->point), row).first;
+        const auto known = first.emplace(std::tie(code, row->point), row).first;
         out[row] = code.empty() ? row : known->second;
     }
     return out;

@@ -4,6 +4,7 @@
 #include <map>
 #include <ostream>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
@@ -28,7 +29,7 @@ std::string letter_of(std::size_t n) {
 }
 
 /// The number of each record's device, in order of first appearance. Devices from most_devices on are not shown.
-using DeviceNumbers = std::map<const Record*, std::size_t>;
+using DeviceNumbers = std::unordered_map<const Record*, std::size_t>;
 
 DeviceNumbers add_devices(DeviceGrid& grid, const Rows& records, const std::vector<LostDevice>& lost) {
     const bool hosts = several_hosts(records);
@@ -225,7 +226,9 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
     std::erase_if(all, [&](const Record* r) { return device_of.at(r) >= most_devices; });
     for (const auto& family : grouped(all, [](const Record* r) { return r->family; })) {
         Rows shown;
-        const auto cell_of = [&](const Record* r) { return std::tuple(device_of.at(r), r->variant, r->point); };
+        const auto cell_of = [&](const Record* r) {
+            return std::tuple_cat(std::tuple(device_of.at(r)), std::tie(r->variant, r->point));
+        };
         for (const auto& runs : grouped(family, cell_of)) shown.push_back(latest_of(runs));
         out.repeated += family.size() - shown.size();
         out.families.push_back(family_of(shown, device_of, may_be_auto, out));
