@@ -120,7 +120,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     declare_structs();
     for (auto& parameter : join_same()) {
         if (parameter.kind == Parameter::Kind::refused)
-            refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which cllab does not support");
+            refuse({where_, 0, 0}, named(parameter), " has a type that cllab does not support: ", parameter.refusal);
         auto spec = spec_of(parameter, notes);
         if (!spec) {
             missing.push_back(parameter.name);

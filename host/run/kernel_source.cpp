@@ -253,7 +253,7 @@ void require_local_memory(const Device& device, std::uint64_t of_kernel, std::ui
     // The build has already rejected a kernel whose own arrays are too large.
     if (of_arguments == 0 && device::has_quirk(device, "nvidia-local-arrays")) return;
     if (device.local_bytes > 0 && of_kernel + of_arguments > device.local_bytes)
-        throw Unsupported("it needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +
+        throw Unsupported("this point needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +
                           format_bytes(device.local_bytes));
 }
 

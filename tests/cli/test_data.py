@@ -56,7 +56,7 @@ class Images(KernelFileTest):
         self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--verify", "--json", "r.jsonl", status=None)
         record, = self.records()
         if record["status"] == "unsupported":
-            self.assertRegex(record["reason"], r"no image of this type( that one kernel reads and writes)? in the format \w+; it has \w+(, \w+)*( \(CL_|$)|lists the image format r16f")
+            self.assertRegex(record["reason"], r"does not support format \w+ for (read_write )?images of this type; it supports \w+(, \w+)*( \(CL_|$)|lists the image format r16f")
         else:
             self.assertEqual((record["status"], record.get("checked_by")), ("ok", "file expected.bin"), record["reason"])
         return record["status"]

@@ -146,7 +146,7 @@ __kernel void k(__global float* y) {{
         large = "__kernel void k(__global float* y) { __local float t[1 << 20]; t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[15 - get_local_id(0)]; }\n"
         record, = self.check(block + large)
         self.assertEqual(record["status"], "unsupported")
-        self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
+        self.assertIn("this point needs 4 MiB of local memory; the device has ", record["reason"])
 
     def test_kernel_that_does_not_build_reports_the_place(self):
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")

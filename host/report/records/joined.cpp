@@ -95,7 +95,7 @@ void Joined::read(std::istream& in, const std::string& name) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
         if (records_.size() == most_records)
-            throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
+            throw Error(Blame::usage, "the files have more than " + std::to_string(most_records) +
                                           " records, the maximum for one report");
         try {
             take(line);
