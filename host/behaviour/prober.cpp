@@ -82,7 +82,7 @@ private:
             if (word.starts_with("!") && has(word.substr(1))) throw Unsupported("excluded on " + word.substr(1));
             if (!word.empty() && !word.starts_with("!") &&
                 std::ranges::none_of(split(word, '|'), [&](const auto& one) { return has(one); }))
-                throw Unsupported(word.starts_with("quirk:") ? "the launch would exceed the device's limits" : "needs " + word);
+                throw Unsupported(word.starts_with("quirk:") ? "beyond the device's limits" : "needs " + word);
         }
     }
 
@@ -187,7 +187,8 @@ private:
         const auto of = std::make_shared<Ready>(ready(launch));
         once(*of);
         const double seconds = once(*of);
-        if (seconds > longest_launch) throw Unsupported(concat("one launch takes ", format_seconds(seconds), "; the limit is ", longest_launch, " s"));
+        if (seconds > longest_launch)
+            throw Unsupported("one launch takes ", format_seconds(seconds), "; the limit is ", longest_launch, " s");
         const double row = of->set("output") == "fresh" ? 1 : std::clamp(least_sample / seconds, 1.0, 1e4);
         return [this, of, row] { return once(*of, static_cast<unsigned>(row)); };
     }

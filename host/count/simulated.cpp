@@ -239,7 +239,7 @@ Counts read_simulated(std::string_view text) {
         const auto& list = j.at("counted");
         if (list.empty()) throw Error(Blame::result, "the plugin counted no work-group");
         if (const unsigned bits = j.at("odd_bits"); bits > 0)
-            throw Error(Blame::result, "clang compiles the text to " + std::to_string(bits) +
+            throw Error(Blame::result, "clang compiles the kernel to " + std::to_string(bits) +
                                            "-bit integers, which the simulator computes wrongly");
         const Groups groups(j, out.groups);
         out.bounded = groups.is_sample() || groups.are_alike();

@@ -44,7 +44,7 @@ cl::Program program_of_spirv(const Session& session, const std::string& bytes) {
         for (const auto& found : discover())
             if (takes_spirv(found.device)) others.push_back(found.facts.selector + " (" + found.facts.name + ")");
         throw Unsupported(session.facts().platform, ", driver ", session.facts().driver, ", does not accept SPIR-V; ",
-                          others.empty() ? "Intel's drivers accept it" : "these devices accept it: " + join(others, ", "));
+                          others.empty() ? "Intel's drivers do" : "these devices do: " + join(others, ", "));
     }
     cl_int code = CL_SUCCESS;
     const auto program = clCreateProgramWithIL(session.context()(), bytes.data(), bytes.size(), &code);

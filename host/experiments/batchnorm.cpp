@@ -205,7 +205,7 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
         if (out.slices > out.images)
-            throw Unsupported("axis 'slices' is ", out.slices, "; it must be at most the ", out.images, " images");
+            throw Unsupported("axis 'slices' is ", out.slices, "; it must be at most ", out.images, ", the images");
     }
     return out;
 }

@@ -43,7 +43,7 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
                                               : 2;
     if (device.implementation != Implementation::nvidia || device.compute_capability < 80)
         throw Unsupported("the kernel needs NVIDIA's matrix units (PTX, sm_80 or later)");
-    if (is_wgmma && device.compute_capability != 90) throw Unsupported("the instruction wgmma needs sm_90; the device is sm_", device.compute_capability);
+    if (is_wgmma && device.compute_capability != 90) throw Unsupported("the instruction wgmma needs sm_90");
     if (s.stages > most)
         throw Unsupported("the kernel has ", s.stages, " stages of ", format_bytes(s.stage_bytes()), "; at most ", most,
                           " fit in ", format_bytes(room), " of local memory");

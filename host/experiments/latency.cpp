@@ -75,7 +75,7 @@ Region region_of(const Device& device, const std::string& variant, Params& param
     out.footprint = asked / out.line * out.line;
     params.record("footprint", out.footprint);
     if (is_simulator(device) && out.footprint > 64 << 10)
-        throw Unsupported("a simulator has no caches, so a footprint above 64 KiB shows nothing more");
+        throw Unsupported("a simulator has no caches; the footprint must be at most 64 KiB");
     if (const auto most = std::max<std::uint64_t>(beyond_caches(device), 1 << 20); out.footprint > most)
         throw Unsupported("a footprint of ", format_bytes(out.footprint),
                           " is far beyond the last-level cache; at most ", format_bytes(most), " are measured here");

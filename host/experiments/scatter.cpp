@@ -56,7 +56,7 @@ Setup setup(const Request& request, Params& params) {
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
     layout.spread = params.integer("spread");
     if (layout.spread > layout.wave)
-        throw Unsupported("axis 'spread' is ", layout.spread, "; it must be at most ", layout.wave, ", the lanes of a wave");
+        throw Unsupported("axis 'spread' is ", layout.spread, "; a wave has only ", layout.wave, " lanes");
     const bool simulator = is_simulator(device);
     const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;

@@ -208,7 +208,7 @@ void list_points(const Selected& selected, TuneSpace& space) {
     const auto other = space.all ? space.all->front() : drawn(space, random);
     if (!other)
         throw Error(Blame::usage, "none of ", most_points, " random points of '", selected.id,
-                    "' satisfies all 'where' lines; give fewer values of an axis by --axis NAME=VALUES");
+                    "' satisfies all 'where' lines; give an axis fewer values with --axis NAME=VALUES");
     space.initial = *other;
 }
 

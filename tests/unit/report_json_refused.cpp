@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) ==
                "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
     BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) ==
-               "this is not a record: 'samples' is not a list of numbers");
+               "this is not a record: 'samples' is not an array of numbers");
     BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["better"] = "no"; }) ==
                "this is not a record: 'metrics.bandwidth.better' is 'no', not one of lower, higher, neither");
     BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) ==
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(invalid_hot_code_is_refused_with_its_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) ==
                "this is not a record: 'hot.blocks.share' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) ==
-               "this is not a record: 'hot.blocks' is not a list");
+               "this is not a record: 'hot.blocks' is not an array");
 }
 
 BOOST_AUTO_TEST_CASE(impossible_record_is_refused_with_the_reason) {

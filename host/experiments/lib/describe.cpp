@@ -130,7 +130,7 @@ Experiment described(const std::string& family, std::string_view text) {
                            : !out.variants.empty() ? set_property(out.variants.back(), key, value)
                            : !out.axes.empty()     ? set_property(out.axes.back(), key, value)
                                                    : false;
-        if (!known) throw Error(Blame::usage, "cl/", family, ".cl: '", key, "' is not a key of a family's description here");
+        if (!known) throw Error(Blame::usage, family, ".cl: '", key, "' is not a key of a family's description");
     }
     if (out.question.empty())
         throw Error(Blame::usage, "cl/", family, ".cl has no comment /* family */ with a question");

@@ -64,7 +64,7 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
     // extends this to 32 words.
     plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
-        throw Unsupported("a row of ", plan.row, " words (axis 'pad') is not a multiple of the vector length, ", plan.lanes);
+        throw Unsupported("a row has ", plan.row, " words (axis 'pad'); it must have a multiple of ", plan.lanes);
 }
 
 void choose_groups(Plan& plan, const Request& request, Params& params) {

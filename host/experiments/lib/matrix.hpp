@@ -72,7 +72,7 @@ inline Tile tile_of(const Device& device, const std::string& type) {
     if (device.implementation == Implementation::nvidia) out = nvidia_tile(device, type);
     if (device.implementation == Implementation::amd) out = amd_tile(device, type);
     if (device.implementation == Implementation::intel_gpu) out = intel_tile(device, type);
-    if (!out) throw Unsupported("cllab knows no matrix unit of this device for ", type);
+    if (!out) throw Unsupported("cllab knows no matrix unit for ", type, " on this device");
     return *out;
 }
 

@@ -104,11 +104,11 @@ ChosenCompiler chosen(const std::string& word) {
     } else if (word.starts_with("clang")) {
         out.clang = find_tool({word}).value_or("");
         if (out.clang.empty())
-            throw Error(Blame::environment, "compiler '", word, "' is not on PATH; the compilers there are ",
+            throw Error(Blame::environment, "compiler '", word, "' not found on PATH; the compilers there are ",
                         here().empty() ? "none" : join(here(), ", "));
     } else if (word != "amd_comgr") {
-        throw Error(Blame::usage, "'", word, "' is not a compiler; --compiler takes clang-N, amd_comgr, or the path of "
-                    "a clang, zig, ptxas or of a folder that contains one of them");
+        throw Error(Blame::usage, "unknown compiler '", word,
+                    "'; --compiler takes clang-N, amd_comgr, or the path of a clang, zig or ptxas or of their folder");
     }
     if (out.clang.filename() == "zig") out.words = {"clang"};
     return out;

@@ -32,7 +32,7 @@ constexpr const char* list_title = "What cllab wrote here and replaces; other fi
 void make_folder(const fs::path& folder) {
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (failed) fail("the dump folder '" + folder.string() + "' cannot be made: " + failed.message());
+    if (failed) fail("the dump folder '" + folder.string() + "' cannot be created: " + failed.message());
 }
 
 Descriptor open_file(const fs::path& path) {
@@ -110,7 +110,7 @@ void add_to_dump(const fs::path& folder, const std::string& file, ByteSpan conte
     const auto list = open_file(folder / list_name);
     lock(list);
     auto names = read_file(folder / list_name).value_or("");
-    if (!names.starts_with(list_title)) fail("the dump folder '" + folder.string() + "' no longer has cllab's list " + list_name);
+    if (!names.starts_with(list_title)) fail("'" + folder.string() + "' is no longer a dump folder");
     if (("\n" + names).find("\n" + file + "\n") == names.npos) names += file + "\n";
     if (!replace_content(list, names)) fail("'" + (folder / list_name).string() + "' cannot be written");
     write_file(folder / file, content);

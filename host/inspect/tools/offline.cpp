@@ -33,7 +33,7 @@ Found find_target(const std::string& name) {
         }
     }
     throw Error(Blame::usage,
-                "'" + name + "' is not a target; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
+                "unknown target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
 }
 
 /// "sub_group_broadcast" of "_Z19sub_group_broadcastij".

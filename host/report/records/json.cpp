@@ -35,10 +35,10 @@ using model::FieldRow;
 /// The values that a T can have, in words. `in_list`: for a list of T.
 template <typename T>
 constexpr const char* expected(bool in_list = false) {
-    if (std::is_same_v<T, std::string>) return in_list ? "a list of strings" : "a string";
+    if (std::is_same_v<T, std::string>) return in_list ? "an array of strings" : "a string";
     if (std::is_same_v<T, bool>) return "true or false";
-    if (std::is_floating_point_v<T>) return in_list ? "a list of numbers" : "a number";
-    if (in_list) return "a list of whole numbers";
+    if (std::is_floating_point_v<T>) return in_list ? "an array of numbers" : "a number";
+    if (in_list) return "an array of whole numbers";
     if (std::is_same_v<T, unsigned>) return "a whole number from 0 to 2^32-1";
     return std::is_unsigned_v<T> ? "a whole number from 0 to 2^64-1" : "a whole number";
 }
@@ -120,7 +120,7 @@ private:
     template <typename T>
     void read(std::string_view key, Json& j, std::vector<T>& to, const FieldRow& row) {
         constexpr bool of_objects = requires(Reader & r, T & t) { fields(r, t); };
-        if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "a list" : expected<T>(true)));
+        if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "an array" : expected<T>(true)));
         for (auto& item : j) {
             T& value = to.emplace_back();
             if constexpr (of_objects)

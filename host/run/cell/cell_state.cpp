@@ -75,7 +75,7 @@ bool CellState::guarded(const std::function<void()>& work) {
     } catch (const std::length_error&) {
         return fail(Status::launch_failed, "this point needs more memory than a process can allocate");
     } catch (const std::bad_alloc&) {
-        return fail(Status::launch_failed, "the host's memory is too small for this point");
+        return fail(Status::launch_failed, "the host ran out of memory for this point");
     }
 }
 
@@ -105,8 +105,7 @@ void build_reference(CellState& state) {
 /// Throws Unsupported if the text cannot be compiled as CUDA C++ for this device and launched through OpenCL.
 void require_cuda_can(const CellState& state) {
     if (state.session.facts().implementation != Implementation::nvidia)
-        throw Unsupported("the build option -x cuda needs NVIDIA's driver; the device's platform is ",
-                          state.session.facts().platform);
+        throw Unsupported("the build option -x cuda needs a device with NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
         const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
         if (image) throw Unsupported("the build option -x cuda does not support images and samplers");

@@ -182,9 +182,9 @@ void CommandList::launch(const Launch& step, const cl::Kernel& kernel, cl::Event
                                    device::nd_range(step.local), nullptr, event);
     } catch (const cl::Error& e) {
         const auto offset = step.offset.dims == 0 ? std::string() : ", offset " + step.offset.text();
-        throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + "' with global size " +
-                                       step.global.text() + ", local size " + step.local.text() + offset +
-                                       " returned " + device::error_name(e.err()));
+        throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() +
+                                       "' with global size " + step.global.text() + ", local size " +
+                                       step.local.text() + offset + " returned " + device::error_name(e.err()));
     }
     // The kernel must start while the host copies into another buffer or enqueues in another queue.
     if (queues_ > 1) queue.flush();
