@@ -263,7 +263,7 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         self.assertRegex(record["reason"], r"'a' begins at byte 4 of 'pool'; on this device a part must begin at a multiple of (\d+) bytes \(CL_DEVICE_MEM_BASE_ADDR_ALIGN is \d+ bits\)")
 
     def test_invalid_part_is_refused(self):
-        for options, says in (({"length": "5000"}, "'b' takes 5000 elements of 'pool' from element 4096; 'pool' has 8192"), ({"first": "-32"}, "'a' takes 1024 elements of 'pool' from element -32 on"),
+        for options, says in (({"length": "5000"}, "'b' takes 5000 elements of 'pool' from element 4096; 'pool' has 8192"), ({"first": "-32"}, "'a' takes 1024 elements of 'pool' from element -32; 'pool'"),
                               ({"length": "64:0"}, "'part' takes a buffer, the first element and a length, as in part:x:64Ki:4Ki; found 'part:pool:4096:64:0'"),
                               ({"more": "arg a = part:none:0:64\n"}, "'a' is given twice")):
             self.write(self.TEXT.format(**{"first": "0", "length": "1024", "more": "", "body": "b[i] = a[i];"} | options))

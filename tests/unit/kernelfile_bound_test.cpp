@@ -212,9 +212,9 @@ BOOST_AUTO_TEST_CASE(two_arguments_may_share_one_buffer) {
 BOOST_AUTO_TEST_CASE(same_must_refer_to_an_argument_with_data) {
     const std::string more = "arg f = 1\narg n = 8\nglobal 8\n", of = "argument 'dst' of kernel 'k' is ";
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:n\n" + more) ==
-               "k.cl:2:11: " + of + "'same:n'; possible are src");
+               "k.cl:2:11: " + of + "'same:n'; expected one of src");
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:dst\n" + more) ==
-               "k.cl:2:11: " + of + "'same:dst'; possible are src");
+               "k.cl:2:11: " + of + "'same:dst'; expected one of src");
     BOOST_TEST(refusal("arg dst = same:src\narg src = same:dst\n" + more).find("no other buffer has data") !=
                std::string::npos);
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:3\n" + more) ==

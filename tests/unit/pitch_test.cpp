@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(file_sets_the_size_and_outside_the_region_is_black) {
     files["src"].height = 6;
     BOOST_CHECK_EXCEPTION(
         test::set_up_cell("pitch_implicit", {{"pitch", "2"}}, device, 1, 0, files), Error, [](const Error& e) {
-            return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: an image 4 pixels wide") == 0;
+            return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: the image is 4 pixels wide") == 0;
         });
 }
 
