@@ -98,7 +98,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
 """
             self.assertEqual([r["checked_by"] for r in self.check(text)], ["file mask.npy"])
         (self.folder / "t.cl").write_text(text.replace("uchar", "short"))
-        self.assertIn("holds uchar", self.lab("run", "t.cl", "--device", "cpu", status=2)[1])
+        self.assertIn("has uchar elements", self.lab("run", "t.cl", "--device", "cpu", status=2)[1])
 
     def test_integers_of_64_bits_are_compared_as_integers(self):
         block = "/*cllab\narg src = rand:ulong:64:1:3\narg dst = out:64\nglobal 64\n{}*/\n"
@@ -141,7 +141,7 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         self.assertEqual([r["checked_by"] for r in records], ["relation sum of y is 64 * 0.5"] * 2)
         self.assertEqual([r["status"] for r in self.check(text.format("kernel second\narg x = iota:64\n"))], ["ok"] * 2)
         self.write(text.format("differ first, third\n"))
-        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third' to leave something else", "first, second")
+        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'differ' names 'third', which is not a kernel or variant", "first, second")
         self.assertEqual([r["status"] for r in self.check(text.format("same first, second\n"), status=1)], ["disagree"] * 2)
         self.write(text.format("same first, third\n"))
         self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third'", "first, second")

@@ -70,7 +70,7 @@ def records():
         out += [(changed(**{key: v}), f"'{key}' is not a string") for v in (1, None, [], {})]
     for key in ("point", "device", "metrics", "time", "build", "code", "host", "run"):
         out += [(changed(**{key: v}), f"'{key}' is not an object") for v in (1, None, [], "x")]
-    out += [(changed(**{key: v}), f"'{key}' is not a list of") for key in ("samples", "aside", "warnings", "argv") for v in (1, None, {}, "x", [None], [[]])]
+    out += [(changed(**{key: v}), f"'{key}' is not an array of") for key in ("samples", "aside", "warnings", "argv") for v in (1, None, {}, "x", [None], [[]])]
     out += [(changed(device=device | {"name": v}), "'device.name' is not a string") for v in (1, None)]
     out += [(changed(point={"items": v}), "'point.items' is neither") for v in (None, [], {}, True)]
     out += [(changed(status=v), "the status '.*' is unknown; expected ok, ") for v in ("fine", "OK", "", "ok ", "x" * 5000, "\x1b[2J", "\u202e")]
