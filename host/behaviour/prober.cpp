@@ -77,12 +77,12 @@ private:
     /// Throws Unsupported for the first word of the line `needs` that the device lacks. "a|b": either one; "!a": not a.
     void require_needs() const {
         const bool is_timed = !std::ranges::count(std::array{"value", "ulp", "code", "binary"}, question_.kind);
-        if (is_timed && has("oclgrind")) throw Unsupported("a simulation has no times");
+        if (is_timed && has("oclgrind")) throw Unsupported("a simulator measures no times");
         for (const auto& word : split(question_.field("needs"), ' ')) {
-            if (word.starts_with("!") && has(word.substr(1))) throw Unsupported("not on " + word.substr(1));
+            if (word.starts_with("!") && has(word.substr(1))) throw Unsupported("excluded on " + word.substr(1));
             if (!word.empty() && !word.starts_with("!") &&
                 std::ranges::none_of(split(word, '|'), [&](const auto& one) { return has(one); }))
-                throw Unsupported(word.starts_with("quirk:") ? "beyond what the device allows" : "needs " + word);
+                throw Unsupported(word.starts_with("quirk:") ? "beyond the device's limits" : "needs " + word);
         }
     }
 
@@ -187,7 +187,8 @@ private:
         const auto of = std::make_shared<Ready>(ready(launch));
         once(*of);
         const double seconds = once(*of);
-        if (seconds > longest_launch) throw Unsupported("one launch takes " + format_seconds(seconds));
+        if (seconds > longest_launch)
+            throw Unsupported("one launch takes ", format_seconds(seconds), "; the limit is ", longest_launch, " s");
         const double row = of->set("output") == "fresh" ? 1 : std::clamp(least_sample / seconds, 1.0, 1e4);
         return [this, of, row] { return once(*of, static_cast<unsigned>(row)); };
     }
@@ -271,7 +272,7 @@ private:
 
     Answer code() {
         const auto first = code_of(launches_[0]), second = code_of(launches_[1]);
-        if (first.empty() || second.empty()) throw Unsupported("the code cannot be read");
+        if (first.empty() || second.empty()) throw Unsupported("the compiled code cannot be read");
         return {Answer::Status::answered, concat(first == second ? "same " : "other ", has("nvidia") ? "PTX" : "code")};
     }
 

@@ -346,7 +346,7 @@ private:
         constexpr std::size_t most = 16u << 20;
         out.text += more;
         if (out.text.size() > most)
-            throw Error(Blame::usage, "the text with its includes is larger than 16 MiB, the limit for kernel text");
+            throw Error(Blame::usage, "the source with its includes is larger than 16 MiB, the limit for a kernel");
     }
 
     const FindIncluded& find_;

@@ -71,7 +71,7 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> co
     const std::string why = errno ? std::strerror(errno) : "unknown reason";
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
-    throw Error(Blame::environment, "cannot write " + path.string() + ": " + why);
+    throw Error(Blame::environment, "file '" + path.string() + "' cannot be written: " + why);
 }
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {

@@ -157,7 +157,7 @@ Chain chain(const Json& j) { return {j.at(0), j.at(1), j.at(2), j.at(3)}; }
 Operation operation_named(const std::string& text) {
     if (const auto kind = operation_from(text)) return *kind;
     throw Error(Blame::result,
-                "the plugin counted the operation '" + text + "', which this cllab does not know; rebuild both");
+                "this cllab does not know the operation '" + text + "' of its plugin; rebuild cllab and the plugin");
 }
 
 void read_operations(const Json& j, const Groups& groups, Counts& out) {
@@ -237,9 +237,9 @@ Counts read_simulated(std::string_view text) {
         out.wave = j.at("wave");
         out.seconds = j.at("seconds");
         const auto& list = j.at("counted");
-        if (list.empty()) throw Error(Blame::result, "the plugin counted no group");
+        if (list.empty()) throw Error(Blame::result, "the plugin counted no work-group");
         if (const unsigned bits = j.at("odd_bits"); bits > 0)
-            throw Error(Blame::result, "clang compiles the text to " + std::to_string(bits) +
+            throw Error(Blame::result, "clang compiles the kernel to " + std::to_string(bits) +
                                            "-bit integers, which the simulator computes wrongly");
         const Groups groups(j, out.groups);
         out.bounded = groups.is_sample() || groups.are_alike();
@@ -273,7 +273,7 @@ Counts read_simulated(std::string_view text) {
         say_what_is_missing(j, groups, out);
         return out;
     } catch (const Json::exception&) {
-        throw Error(Blame::result, "the plugin wrote a file that this cllab cannot read; rebuild both");
+        throw Error(Blame::result, "this cllab cannot read the output of its plugin; rebuild cllab and the plugin");
     }
 }
 

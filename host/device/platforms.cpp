@@ -282,7 +282,7 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
         throw Error(Blame::environment,
                     platforms.empty() ? "no OpenCL platform is registered with the loader " + loader()
                                       : concat("the ", platforms.size(), " OpenCL platform(s) here have no device"),
-                    "; on Debian or Ubuntu `apt-get install pocl-opencl-icd` gives one that runs on any CPU");
+                    "; on Debian or Ubuntu, `apt-get install pocl-opencl-icd` installs a driver for any CPU");
     return out;
 }
 

@@ -118,7 +118,7 @@ void cllab_write_bitcode(const void* module, void* out, bool keeps_order, const 
     void* library = library_that_writes(__builtin_return_address(0));
     if (!library)  // otherwise the driver's file would be empty without an error
         throw cllab::Error(cllab::Blame::environment,
-                           "no library exports the function with which the driver's LLVM writes code");
+                           "no loaded library exports llvm::WriteBitcodeToFile, which the driver calls");
     if (cllab::device::is_asked) cllab::device::name_functions(library, module);
     cllab::device::llvm<int>(library, WRITE_BITCODE, module, out, keeps_order, index, makes_hash, hash);
     ::dlclose(library);

@@ -146,7 +146,7 @@ std::vector<std::byte> program_binary(const Built& built) {
     cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)");
     if (devices != 1)
-        throw Error(Blame::result, "the program belongs to " + std::to_string(devices) + " devices instead of one");
+        throw Error(Blame::result, "the program belongs to " + std::to_string(devices) + " devices; expected 1");
     std::size_t size = 0;
     code = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
@@ -233,7 +233,7 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
         }
         if (out.dims == 0 || out.dims > 3)
             return refuse("an '" + plain +
-                          "'; images are image1d_t, image1d_buffer_t, image2d_t, image3d_t, image1d_array_t, "
+                          "'; supported images are image1d_t, image1d_buffer_t, image2d_t, image3d_t, image1d_array_t, "
                           "image2d_array_t, image2d_depth_t and image2d_array_depth_t");
         out.kind = Parameter::Kind::image;
         out.type.name = plain;
@@ -396,7 +396,7 @@ model::Introspection introspect(Session& session, const std::string& text, const
             out.kernels.push_back(std::move(signature));
         }
     } catch (const cl::Error& e) {
-        out.trouble = std::string(e.what()) + " gives " + error_name(e.err());
+        out.trouble = std::string(e.what()) + " returned " + error_name(e.err());
     }
     return out;
 }

@@ -44,8 +44,8 @@ Session::Session(const Found& found) : facts_(found.facts), device_(found.device
         queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
     } catch (const cl::Error& e) {
         throw Error(Blame::environment, "device '" + facts_.name +
-                                            "' cannot create a context with a profiling queue: " + error_name(e.err()) +
-                                            " from " + e.what());
+                                            "' cannot create a context with a profiling queue: " + e.what() +
+                                            " returned " + error_name(e.err()));
     }
 }
 

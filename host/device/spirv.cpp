@@ -85,7 +85,7 @@ public:
         if (!trouble.empty()) return {trouble, {}};
         for (const auto& [id, name] : entries_) {
             if (!is_name(name))
-                return {"has a kernel with the name " + cllab::quoted(name) + ", which is no name in OpenCL C", {}};
+                return {"has a kernel with the name " + cllab::quoted(name) + ", which is not a name in OpenCL C", {}};
             model::KernelSignature kernel{name, {}, groups_[id]};
             const auto types = written(name, "kernel_arg_type."), qualifiers = written(name, "kernel_arg_type_qual.");
             const auto& parameters = functions_[id];
@@ -106,7 +106,7 @@ private:
     std::string go_through(std::size_t bytes) {
         const Words all(words_);
         if (bytes % sizeof(std::uint32_t) != 0 || all.size() < header_words)
-            return concat("is cut short: it has ", bytes, " bytes, which is no whole number of words with a header");
+            return concat("is cut short: it has ", bytes, " bytes, which are not whole words with a header");
         std::uint32_t function = 0;
         for (std::size_t at = header_words; at < all.size();) {
             const std::size_t count = all[at] >> 16;

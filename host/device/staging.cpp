@@ -62,7 +62,7 @@ void Staging::download(const cl::Buffer& from, std::span<std::byte> data) {
 PoisonKernel::PoisonKernel(Session& session) : session_(session) {
     const auto built = build(session, std::string(embedded("device/poison.cl")), "");
     if (!built.ok)
-        throw Error(Blame::result, "the kernel that writes poison does not build (" + error_name(built.code) + ")");
+        throw Error(Blame::result, "cllab's kernel lab_poison does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_poison");
     constexpr std::size_t bytes = 64 << 10;
     constexpr std::uint64_t seed = 7;
@@ -71,7 +71,7 @@ PoisonKernel::PoisonKernel(Session& session) : session_(session) {
     const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE, bytes);
     fill(buffer, bytes, seed);
     session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, bytes, found.data());
-    if (found != expected) throw Error(Blame::result, "the device writes other poison values than the host");
+    if (found != expected) throw Error(Blame::result, "cllab's kernel lab_poison gives wrong results here");
 }
 
 void PoisonKernel::fill(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed) {

@@ -39,7 +39,7 @@ double row_seconds(std::span<const Stamps> commands, bool one_queue) {
         sound = sound && s.start > 0 && s.end >= s.start;
         begun = std::min(begun, s.start), ended = std::max(ended, s.end);
     }
-    if (!sound) throw Error(Blame::result, "the driver returned events that end before they start");
+    if (!sound) throw Error(Blame::result, "the driver returned profiling times that are 0 or end before they start");
     return static_cast<double>(ended - begun) * 1e-9;
 }
 
@@ -180,7 +180,7 @@ TimerAudit audit_timer(Session& session) {
 Chain::Chain(Session& session) : queue_(session.queue()) {
     const auto built = build(session, std::string(embedded("device/chain.cl")), "");
     if (!built.ok)
-        throw Error(Blame::result, "the chain of integer steps does not build (" + error_name(built.code) + ")");
+        throw Error(Blame::result, "cllab's kernel lab_chain does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_chain");
     out_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, 64);
     kernel_.setArg(0, out_);

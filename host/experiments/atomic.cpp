@@ -49,10 +49,10 @@ Setup setup(const Request& request, Params& params) {
     out.local = Extent(variant == "chain" ? 1 : group);
     if (variant == "local") {
         if (device.is_cpu())
-            throw Unsupported("local memory is ordinary memory on this device; atomic_global measures its additions");
-        if (counters > group * 4 || counters * 4ull > device.local_bytes)
-            throw Unsupported("no counter would be shared: there are ", counters, " counters for the ", group,
-                              " work-items of a group");
+            throw Unsupported("local memory is ordinary memory on this device; run atomic_global instead");
+        if (const auto most = std::min<std::uint64_t>(group * 4, device.local_bytes / 4); counters > most)
+            throw Unsupported("axis 'counters' is ", counters, "; it must be at most ", most,
+                              " here (4 per work-item of a group, 4 bytes of local memory each)");
         out.args = {Output{"out", counters * 4ull * groups}, mask, trips()};
         out.defines = {concat("COUNTERS=", counters)};
         out.work.local_addresses = counters;

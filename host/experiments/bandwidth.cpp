@@ -73,11 +73,11 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const auto block = s.block_elements() * s.width;
     s.bytes = params.count("size", automatic_bytes(device, variant, block));
     if (reread && s.bytes % block != 0)
-        throw Unsupported("axis 'size' is ", s.bytes, " bytes; the blocks of bandwidth_reread have ", block,
-                          " bytes on this device");
+        throw Unsupported("axis 'size' is ", s.bytes, " bytes; it must be a multiple of ", block,
+                          ", the block of bandwidth_reread on this device");
     if (s.bytes % s.width != 0)
-        throw Error(Blame::usage, "axis 'size' is ", s.bytes, " bytes, which is not a multiple of the element size, ",
-                    s.width, " (axis 'width')");
+        throw Error(Blame::usage, "axis 'size' is ", s.bytes, " bytes; it must be a multiple of ", s.width,
+                    ", the element size (axis 'width')");
     if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");

@@ -197,7 +197,7 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
     const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
     if (by_channel(variant) && values < 2)
         throw Unsupported(
-            "a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
+            "a channel has only 1 value, so no variance; batch normalisation needs at least 2 images, rows or columns");
     require_room(device, "x", product("the tensor's size in bytes", {n, pixels, 4}, 1ull << 40));
     Choice out{{n, c, h * w}};
     if (variant == "channel_wide") {
@@ -205,7 +205,7 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
         if (out.slices > out.images)
-            throw Unsupported("axis 'slices' is ", out.slices, "; there are only ", out.images, " images to share");
+            throw Unsupported("axis 'slices' is ", out.slices, "; it must be at most ", out.images, ", the images");
     }
     return out;
 }
@@ -217,12 +217,12 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
         if (places == 0)
-            throw Unsupported("a pixel takes ", parts, " work-items of one work-group; the device takes groups of ",
+            throw Unsupported("a pixel needs a work-group of ", parts, "; the device takes at most ",
                               request.device.max_group);
         // More values would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
-            throw Unsupported("a work-item would hold ", divide_up(s.images, parts),
-                              " values in registers; at most 256 are possible");
+            throw Unsupported("a work-item needs registers for ", divide_up(s.images, parts),
+                              " values; at most 256 are possible");
         out.defines.push_back(concat("PLACES=", places, "u"));
         out.local = Extent(places, parts);
         out.global = Extent(round_up(s.pixels(), places), parts);

@@ -25,7 +25,7 @@ Layout layout_of(const Device& device, const std::string&, Params& params) {
         is_simulator(device) ? 16 << 10 : round_up(std::max<std::uint64_t>(beyond_caches(device), 1 << 20), granule));
     if (out.distance % granule == 0)
         throw Error(Blame::usage, "axis 'distance' is ", out.distance,
-                    "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
+                    "; it must not be a multiple of 128, where the next pair begins; use e.g. ", out.distance + 8);
     require_room(device, "chain", out.bytes());
     return out;
 }

@@ -65,8 +65,8 @@ std::vector<std::string> spacings() {
 Layout layout_of(const Device& device, const std::string&, Params& params) {
     if (device.is_cpu())
         throw Unsupported(
-            "address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
-            "pages and sets");
+            "address hashing and prefetching hide a CPU's memory channels; `cllab run latency_global --axis "
+            "line=4096` shows its pages and cache sets");
     Layout out;
     out.lines = params.count("lines", is_simulator(device) ? 64 : 4096);
     out.spacing_words = params.count("spacing") / 16;

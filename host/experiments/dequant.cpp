@@ -27,7 +27,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     if (variant == "dot") s.rows = params.count("rows", device.is_gpu() && s.m % 4 == 0 ? 4 : 1);
     if (s.m % s.rows) throw Unsupported("m is ", s.m, "; it must be a multiple of axis 'rows', ", s.rows);
     if (s.local % s.lanes)
-        throw Unsupported("a work-group of ", s.local, " cannot be shared by rows of ", s.lanes, " work-items");
+        throw Unsupported("a work-group of ", s.local, " is not a multiple of axis 'lanes', ", s.lanes);
     return s;
 }
 

@@ -27,8 +27,8 @@ Setup setup(const Request& request, Params& params) {
     require_group(device, items);
     for (unsigned d = 0; d < dims; ++d) {
         if (group.size[d] > device.max_items[d])
-            throw Unsupported("a work-group's side of ", group.size[d], " exceeds the device's ", device.max_items[d],
-                              " in dimension ", d);
+            throw Unsupported("a work-group has ", group.size[d], " work-items in dimension ", d,
+                              "; the device takes at most ", device.max_items[d]);
     }
     // About a millisecond at 0.25 groups and 1 wave per clock. Groups of a few work-items are started one by one
     // anyway.

@@ -108,12 +108,12 @@ bool limits_registers(const Sizes& sizes, const Device& device) {
 }
 
 void require_possible(const Tiles& tiles, const Device& device) {
-    const auto what = concat("tiles of ", tiles.name(), " in ", tiles.slices, " slices take ");
+    const auto what = concat("tiles of ", tiles.name(), " in ", tiles.slices, " slices need ");
     if (tiles.stream && tiles.slices > 1)
-        throw Unsupported("work-groups, not teams of one, share the k of streamed tiles, so axis 'slices' must be 1");
+        throw Unsupported("axis 'slices' is ", tiles.slices, "; it must be 1 with schedule=stream");
     if (tiles.group() * 8 * tiles.item_n > 32768)
         throw Unsupported(what, tiles.group() * tiles.item_n / 32,
-                          " KiB of registers for their sums alone; 128 KiB are the most");
+                          " KiB of registers for their sums alone; at most 128 KiB are possible");
     if (tiles.group() > device.max_group_promised)
         throw Unsupported(what, "a work-group of ", tiles.group(), "; the device takes at most ",
                           device.max_group_promised);
@@ -190,7 +190,7 @@ Sizes sizes_of(const Device& device, const std::string& variant, Params& params)
     require_room(device, "b", 4 * product("the number of elements of B", {k, n + pad}, most));
     require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
     if ((tile_k > 0 || variant == "local") && device.max_group < 256)
-        throw Unsupported("a tile takes a work-group of 256; the device takes at most ", device.max_group);
+        throw Unsupported("a tile needs a work-group of 256; the device takes at most ", device.max_group);
     Sizes out{m, n, k, tile_k, pad};
     if (variant == "pipelined") choose_tiles(out, device, params);
     return out;

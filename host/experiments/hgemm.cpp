@@ -43,10 +43,10 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
                                               : 2;
     if (device.implementation != Implementation::nvidia || device.compute_capability < 80)
         throw Unsupported("the kernel needs NVIDIA's matrix units (PTX, sm_80 or later)");
-    if (is_wgmma && device.compute_capability != 90) throw Unsupported("only sm_90 has the instruction wgmma");
+    if (is_wgmma && device.compute_capability != 90) throw Unsupported("the instruction wgmma needs sm_90");
     if (s.stages > most)
-        throw Unsupported("axis 'stages' is ", s.stages, "; that many stages of ", format_bytes(s.stage_bytes()),
-                          " exceed the ", format_bytes(room), " of local memory");
+        throw Unsupported("the kernel has ", s.stages, " stages of ", format_bytes(s.stage_bytes()), "; at most ", most,
+                          " fit in ", format_bytes(room), " of local memory");
     const std::size_t step = is_wgmma ? s.block_k : 64 / s.element_bytes();
     if (s.m % s.block_m || s.n % s.block_n || s.k % step)
         throw Unsupported("m, n and k are ", s.m, ", ", s.n, " and ", s.k, "; they must be multiples of ", s.block_m,
@@ -66,7 +66,7 @@ Sizes sizes_of(const Device& device, const std::string& variant, Params& params)
     require_room(device, "c", 4 * product("the number of elements of C", {s.m, s.n}, most));
     if (is_one_of(variant, with_units)) choose_blocks(s, device, variant, params);
     if (device.max_group < 256)
-        throw Unsupported("the kernels take a work-group of 256; the device takes at most ", device.max_group);
+        throw Unsupported("the kernels need a work-group of 256; the device takes at most ", device.max_group);
     return s;
 }
 

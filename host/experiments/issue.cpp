@@ -15,7 +15,7 @@ struct Shape {
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
 #if !defined(__x86_64__)
-    throw Unsupported("the kernel consists of x86 instructions");
+    throw Unsupported("the kernel consists of x86 instructions, and this cllab was built for another processor");
 #endif
     return {params.count("chains"), variant == "mixed" ? 2u : 1u, device.compute_units * 4ull};
 }

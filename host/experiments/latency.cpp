@@ -54,7 +54,8 @@ Region local_region(const Device& device, Params& params) {
     const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
         throw Unsupported(
-            "local memory is ordinary memory on this device; the first level of latency_global is its latency");
+            "local memory is ordinary cached memory on this device; its latency is that of the first level in "
+            "`cllab run latency_global`");
     if (out.footprint > device.local_bytes)
         throw Unsupported("a footprint of ", format_bytes(out.footprint), " does not fit in the ",
                           format_bytes(device.local_bytes), " of local memory");
@@ -74,11 +75,10 @@ Region region_of(const Device& device, const std::string& variant, Params& param
     out.footprint = asked / out.line * out.line;
     params.record("footprint", out.footprint);
     if (is_simulator(device) && out.footprint > 64 << 10)
-        throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
-    if (out.footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
+        throw Unsupported("a simulator has no caches; the footprint must be at most 64 KiB");
+    if (const auto most = std::max<std::uint64_t>(beyond_caches(device), 1 << 20); out.footprint > most)
         throw Unsupported("a footprint of ", format_bytes(out.footprint),
-                          " is far beyond the last-level cache, at most ", format_bytes(device.last_level_bytes),
-                          " here");
+                          " is far beyond the last-level cache; at most ", format_bytes(most), " are measured here");
     require_room(device, "chain", out.footprint);
     return out;
 }

@@ -128,7 +128,7 @@ void fill(Setup& out, const Request& request, Params& params, const Kind& kind, 
     for (const T x : args) {
         if (kind.is_loose() && !std::isfinite(f.reference(static_cast<long double>(x))))
             throw Unsupported(called_name(kind, f), "(", shown(x),
-                              ") is not finite, and such functions are undefined there");
+                              ") is not finite; native_, half_ and fast-math functions are undefined there");
     }
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
@@ -147,7 +147,7 @@ Setup setup(const Request& request, Params& params) {
     auto kind = kind_of(request.variant.name);
     kind.by_instruction = by_instruction(device, kind);
     if (kind.flavour == "fp16" && !device.fp16 && !kind.by_instruction)
-        throw Unsupported("the device has no half precision");
+        throw Unsupported("the device has no half precision arithmetic");
     const auto& f = function_of(params, kind);
     std::size_t items = 1, groups = 1;
     if (device.is_gpu()) items = std::min<std::size_t>(kind.rate ? 256 : wave_width(device), device.max_group);

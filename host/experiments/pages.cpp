@@ -36,7 +36,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     s.count = params.count("count");
     s.wave = s.one_by_one ? 1 : std::max(8u, wave_width(device));
     s.line = std::max<std::uint64_t>(4 * s.wave, std::max<std::size_t>(64, std::bit_ceil(device.cacheline_bytes)));
-    if (s.page < s.line) throw Unsupported("axis 'page' is ", s.page, " bytes; the lines of this device have ", s.line);
+    if (s.page < s.line) throw Unsupported("axis 'page' is ", s.page, " bytes; it must be at least ", s.line, " here");
     s.local = s.one_by_one ? 1 : is_simulator(device) ? s.wave : group_of(device, 256) / s.wave * s.wave;
     s.streams = by_scale<std::size_t>(device, 2, device.compute_units, device.compute_units * 2ull * s.local / s.wave);
     require_room(device, "region", s.region_bytes());

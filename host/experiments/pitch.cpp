@@ -58,7 +58,7 @@ Extent automatic_local(const std::string& variant, const Geometry& g, const Devi
 
 Extent local_of(const Request& request, Params& params, const Geometry& g) {
     auto local = params.shape("local", automatic_local(request.variant.name, g, request.device));
-    if (local.dims > 2) throw Error(Blame::usage, "axis 'local' is ", local.text(), "; an image has two dimensions");
+    if (local.dims > 2) throw Error(Blame::usage, "axis 'local' is ", local.text(), "; expected 1 or 2 dimensions");
     require_group(request.device, local.count());
     if (local.dims == 1) {
         local = Extent(local.size[0], 1);

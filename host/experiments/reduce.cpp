@@ -37,8 +37,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     else
         s.groups = std::min(std::max<std::size_t>(1, divide_up(n, s.local * 4)),
                             device.compute_units * params.count("groups", device.is_cpu() ? 4 : 32));
-    if (s.groups > (1u << 30))
-        throw Unsupported("the sum would take ", s.groups, " work-groups; at most 2^30 are possible");
+    if (s.groups > (1u << 30)) throw Unsupported("the sum needs ", s.groups, " work-groups; at most 2^30 are possible");
     return s;
 }
 

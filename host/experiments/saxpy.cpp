@@ -31,7 +31,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const std::size_t lanes = lanes_of(variant);
     // With a stride, only whole accesses. Without one, also the rest that does not fill an access.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
-    if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, ", less than one access of ", 4 * lanes, " bytes");
+    if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, "; it must be at least ", s.stride == 1 ? 4 : 4 * lanes);
     s.vectors = std::max<std::size_t>(1, s.n / lanes);
     if (device.is_cpu()) {
         s.local = group(params, device, 1);

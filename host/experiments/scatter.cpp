@@ -50,13 +50,13 @@ Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
         throw Unsupported(
-            "work-items are iterations of a loop in one thread, so no wave can combine accesses; "
-            "cacheline measures what a scattered access moves");
+            "a CPU runs work-items as iterations of a loop in one thread, so no wave can combine their accesses; "
+            "`cllab run cacheline` measures the bytes per scattered access");
     Layout layout;
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
     layout.spread = params.integer("spread");
     if (layout.spread > layout.wave)
-        throw Unsupported("a wave has ", layout.wave, " lanes; they cannot touch ", layout.spread, " blocks");
+        throw Unsupported("axis 'spread' is ", layout.spread, "; a wave has only ", layout.wave, " lanes");
     const bool simulator = is_simulator(device);
     const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;

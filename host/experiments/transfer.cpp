@@ -35,8 +35,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         "size", std::max(least, whole_pages(device, by_scale<std::uint64_t>(device, 4096, 16 << 20, 256 << 20))));
     s.words = bytes / 4;
     if (s.words < s.pieces)
-        throw Error(Blame::usage, "axis 'size' is ", bytes, " bytes, which are less than a word for each of ", s.pieces,
-                    " pieces (axis 'pieces')");
+        throw Error(Blame::usage, "axis 'size' is ", bytes, " bytes; it must be at least ", least,
+                    ", one word of 4 bytes per piece (axis 'pieces')");
     if (variant == "queues") s.queues = params.count("queues");
     // About as long as the transfers over PCI Express.
     s.rounds = params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048));

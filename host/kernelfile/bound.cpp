@@ -120,7 +120,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     declare_structs();
     for (auto& parameter : join_same()) {
         if (parameter.kind == Parameter::Kind::refused)
-            refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which cllab does not support");
+            refuse({where_, 0, 0}, named(parameter), " has a type that cllab does not support: ", parameter.refusal);
         auto spec = spec_of(parameter, notes);
         if (!spec) {
             missing.push_back(parameter.name);
@@ -184,14 +184,14 @@ void Bound::require_all(std::vector<std::string> missing) const {
     if (!said_.global) missing.push_back("global");
     if (missing.empty()) return;
     refuse({where_, 0, 0}, "kernel '", signature_.name, "' lacks values for ", join(missing, ", "),
-           "; `cllab run FILE.cl --write-block` writes what can be guessed into FILE.cllab");
+           "; `cllab run FILE.cl --write-block` writes guesses into FILE.cllab");
 }
 
 void Bound::bind(Argument& a, const LoadPicture& load) {
     const auto kind = a.spec.kind;
     const auto unfit = [&] {
-        refuse(a.spec.place, described(a.parameter), ", which ", cllab::quoted(a.spec.text),
-               " does not fit; write e.g. ", example(a.parameter));
+        refuse(a.spec.place, described(a.parameter), "; ", cllab::quoted(a.spec.text), " does not fit it; write e.g. ",
+               example(a.parameter));
     };
     if (a.spec.svm && a.parameter.kind != Parameter::Kind::global) unfit();
     switch (a.parameter.kind) {
@@ -206,8 +206,7 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
             }
             if (a.spec.kind != Kind::local || a.spec.extent.size() != 1) unfit();
             if (const auto type = model::data_type(a.spec.type)) a.element = *type;
-            if (a.element.bytes == 0)
-                refuse(a.spec.place, described(a.parameter), ", and the size of that type is unknown");
+            if (a.element.bytes == 0) refuse(a.spec.place, described(a.parameter), ", whose element size is unknown");
             return;
         case Parameter::Kind::image:
             if (kind == Kind::output ? !a.parameter.writes : !is_data(kind) || kind == Kind::rules) unfit();
@@ -224,10 +223,10 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
 void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     const auto& place = a.spec.place;
     if (a.spec.kind == Kind::output && a.parameter.is_const)
-        refuse(place, described(a.parameter), ", but the kernel declares it const; give it data, e.g. rand:1024");
+        refuse(place, described(a.parameter), "; 'out' does not fit it, because it is const; write e.g. rand:1024");
     if (!a.spec.type.empty()) {
         const auto type = model::data_type(a.spec.type);
-        if (!type) refuse(place, cllab::quoted(a.spec.type), " is a format of images; ", described(a.parameter));
+        if (!type) refuse(place, cllab::quoted(a.spec.type), " is an image format, but ", described(a.parameter));
         if (!holds(a.parameter.type, *type))
             refuse(place, described(a.parameter), "; elements of type ", a.spec.type, " do not fit");
         a.element = *type;
@@ -239,10 +238,10 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         (a.element.bytes == 0 || file_size(resolved(a.spec.path, place), trouble) % a.element.bytes != 0))
         a.element = *model::builtin_type("uchar");
     if (a.element.bytes == 0)
-        refuse(place, described(a.parameter), ", and the size of that type is unknown; name one, as in ",
+        refuse(place, described(a.parameter), ", whose element size is unknown; give an element type, as in ",
                a.spec.kind == Kind::output ? "out" : "rand", ":float:1024");
     if (a.spec.extent.size() > 1)
-        refuse(place, named(a.parameter), " is a buffer with one length, found ", a.spec.extent.size());
+        refuse(place, named(a.parameter), " is a buffer, which takes one length; found ", a.spec.extent.size());
     if (a.spec.kind == Kind::drawn && !a.spec.numbers.empty() && a.element.is_opaque())
         refuse(place, named(a.parameter), " has elements of type ", a.element.name,
                ", which are not numbers; write rand:1024 or zero:1024, or fields:1024:{x:rand:0:1} for each field");
@@ -264,18 +263,19 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
                : is_depth           ? model::depth32_float
                                     : usual_format_;
     if (is_depth != (a.format.order == model::PixelFormat::Order::depth))
-        refuse(place, described(a.parameter), ", which has no format ", a.format.name(), "; write e.g. ",
+        refuse(place, described(a.parameter), "; format ", a.format.name(), " does not fit it; write e.g. ",
                is_depth ? "rand:depth32f or rand:depth16" : "rand:r32f");
     a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
-        refuse(place, described(a.parameter), " with ", a.parameter.dims, " sizes, found ", a.spec.extent.size());
+        refuse(place, described(a.parameter), ", which takes ", a.parameter.dims,
+               a.parameter.dims == 1 ? " size" : " sizes", "; found ", a.spec.extent.size());
     if (a.spec.kind == Kind::file && a.spec.extent.empty())
         refuse(place, named(a.parameter), " is an image; write image:FILE, or file:rgba8:640,480:FILE for raw pixels");
     if (a.spec.kind == Kind::file)
         a.file = read_elements(resolved(a.spec.path, place), place, a.element, described(a.parameter));
     if (a.spec.kind != Kind::picture) return;
     if (a.parameter.dims != 2 || a.parameter.is_array)
-        refuse(place, described(a.parameter), "; a picture has 2 dimensions");
+        refuse(place, described(a.parameter), "; a picture fits images of 2 dimensions only");
     const auto picture = read_picture(load, resolved(a.spec.path, place), place, a.element, a.format.white());
     a.width = picture.width;
     a.height = picture.height;
@@ -294,7 +294,7 @@ void Bound::bind_value(Argument& a) {
             refuse(place, described(a.parameter), ", which takes ",
                    type.lanes == 1 ? "one value" : concat("1 or ", type.lanes, " values"), "; found ", numbers.size());
         if (!type.is_floating() && std::ranges::any_of(numbers, is_fraction))
-            refuse(place, described(a.parameter), ", which ", cllab::quoted(a.spec.text), " does not fit");
+            refuse(place, described(a.parameter), "; found a fraction in ", cllab::quoted(a.spec.text));
         a.fields = {{0, type, numbers}};
         a.value_bytes = type.bytes;
         return;
@@ -308,8 +308,8 @@ void Bound::bind_value(Argument& a) {
     }
     const auto bytes = a.value_bytes = a.spec.kind == Kind::bytes ? a.spec.raw.size() : layout.bytes();
     if (type.bytes > 0 && bytes != type.bytes)
-        refuse(place, described(a.parameter), " with ", type.bytes, " bytes on the device; ",
-               cllab::quoted(a.spec.text), " makes ", bytes,
+        refuse(place, described(a.parameter), ", which has ", type.bytes, " bytes on the device; ",
+               cllab::quoted(a.spec.text), " has ", bytes,
                type.bytes > bytes
                    ? "; a vector of 3 lanes is as large as one of 4; a field begins at a multiple of its "
                      "size; write padding as a field (int:0 is 4 bytes)"
@@ -322,16 +322,17 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         refuse(place, "kernel '", signature_.name, "' has no argument '", name, "'; its arguments are ",
                join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     const auto& p = found->parameter;
-    if (!p.is_written()) refuse(place, described(p), ", which is never written");
+    if (!p.is_written()) refuse(place, described(p), ", which the kernel never writes");
     if (path == unchanged || path == may_leave) {
-        if (!is_data(found->spec.kind)) refuse(place, "'", name, "' has no data that could stay unchanged");
+        if (!is_data(found->spec.kind))
+            refuse(place, "'", name, "' has no initial data that could stay unchanged; give it data, e.g. zero:1024");
         expected_.emplace(name, Expected{path == unchanged ? "expect unchanged" : "", {}, place});
         return;
     }
     for (const auto& a : arguments_)
         if (is_random(a))
             refuse(place, "argument '", a.parameter.name,
-                   "' is random, so no file can hold the expected result; give it a file, iota or const");
+                   "' is random, so a file cannot contain the expected result; use file, iota or const data");
     const auto file = resolved(path, place);
     const auto extension = lower(file.extension().string());
     const auto& type = found->element;
@@ -357,8 +358,8 @@ void Bound::declare_structs() {
         if (members.empty() || !type.is_opaque() || type.bytes == 0) continue;
         lay_out(members);
         if (bytes_of(members) != type.bytes)
-            refuse(said->second.place, described(parameter), " with ", type.bytes, " bytes on the device; ",
-                   cllab::quoted(said->second.text), " makes ", bytes_of(members),
+            refuse(said->second.place, described(parameter), ", which has ", type.bytes, " bytes on the device; ",
+                   cllab::quoted(said->second.text), " has ", bytes_of(members),
                    "; name every field of the struct, in order");
         for (auto& other : signature_.parameters)
             if (other.type.name == type.name) other.type.members = members;
@@ -374,13 +375,13 @@ void Bound::bind_members(Argument& a) const {
     if (members.empty() && uniform) return;
     if (members.empty())
         refuse(a.spec.place, described(a.parameter),
-               a.element.is_opaque() ? ", whose fields the text does not tell; give their types, as in "
+               a.element.is_opaque() ? "; its fields are not in the source; give their types, as in "
                                        "fields:n:{float3 position:rand, int id:iota}"
                                      : ", which has no fields; write e.g. rand:1024");
     const auto name_of = [](const model::Member& m) { return m.name.substr(0, m.name.find('[')); };
     for (const auto& rule : rules)
         if (std::ranges::find(members, rule.name, name_of) == members.end())
-            refuse(a.spec.place, named(a.parameter), " has no field '", rule.name, "'; there are ",
+            refuse(a.spec.place, named(a.parameter), " has no field '", rule.name, "'; its fields are ",
                    join(members, ", ", [](const auto& m) { return m.name; }));
     for (const auto& member : members) {
         const auto rule = std::ranges::find(rules, name_of(member), &FieldRule::name);

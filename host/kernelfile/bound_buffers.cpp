@@ -27,7 +27,7 @@ std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
             possible.push_back(p.name);
     if (std::ranges::count(possible, spec.words.front()) == 0)
         refuse(spec.place, named(parameter), " is ", cllab::quoted(spec.text), "; ",
-               possible.empty() ? "no other buffer of the kernel has data" : "possible are " + join(possible, ", "));
+               possible.empty() ? "no other buffer has data" : "expected one of " + join(possible, ", "));
     return spec.words.front();
 }
 
@@ -72,7 +72,7 @@ void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
         const auto own = said_.arguments.find(of);
         if (own == said_.arguments.end() || std::ranges::count(signature_.parameters, of, &Parameter::name) > 0)
             refuse(spec.place, named(part), " is ", cllab::quoted(spec.text), ", but '", of,
-                   "' is no buffer with a line of its own, as 'arg ", of, " = zero:float:1Mi'");
+                   "' is not a buffer with data; add a line, e.g. 'arg ", of, " = zero:float:1Mi'");
         whole = to.insert(to.end(), {of, Parameter::Kind::global, part.type, true});
         if (const auto type = model::data_type(own->second.type)) whole->type = *type;
     }
@@ -90,13 +90,13 @@ void Bound::add_part(const model::Point& point, const model::Device& device, con
     const auto most = static_cast<std::int64_t>(whole.element.bytes_of(to.counts.at(of)) / one);
     const auto origin = value(point, spec.numbers[0]), length = value(point, spec.extent[0]);
     if (origin < 0 || length < 1 || origin > most || length > most - origin)
-        refuse(spec.place, "'", part.name, "' is ", length, " elements of '", of, "' from element ", origin, " on; '",
+        refuse(spec.place, "'", part.name, "' takes ", length, " elements of '", of, "' from element ", origin, "; '",
                of, "' has ", most);
     const auto begin = static_cast<std::size_t>(origin) * one;
     // A part of shared virtual memory is a pointer, which needs no such alignment.
     if (const auto align = device.base_align_bytes; !whole.spec.svm && align > 0 && begin % align != 0)
         throw Unsupported("'", part.name, "' begins at byte ", begin, " of '", of,
-                          "'; on this device a part begins at a multiple of ", align,
+                          "'; on this device a part must begin at a multiple of ", align,
                           " bytes (CL_DEVICE_MEM_BASE_ADDR_ALIGN is ", 8 * align, " bits)");
     to.parts.push_back({part.name, of, begin, static_cast<std::size_t>(length) * one});
     to.counts[part.name] = static_cast<std::size_t>(length);

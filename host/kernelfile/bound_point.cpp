@@ -94,7 +94,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
     const auto& numbers = a.spec.numbers;
     const auto wrong_way = [&](const auto& low, const auto& high) {
         refuse(a.spec.place, "the bounds of '", a.parameter.name, "' are ", low, " and ", high,
-               "; the lower bound comes first");
+               "; the lower bound must come first");
     };
     const auto refuse_unfit = [&] {
         model::Bytes lane(a.element.lane_bytes);
@@ -123,8 +123,8 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
     } else if (numbers.size() == 1) {
         out.most = value(point, numbers[0]);
         if (const int least = out.draw == Draw::one_hot ? 1 : 0; out.most < least)
-            refuse(a.spec.place, cllab::quoted(a.spec.text), " of '", a.parameter.name, "' ends in ", out.most,
-                   ", less than ", least);
+            refuse(a.spec.place, "the last number in ", cllab::quoted(a.spec.text), " of '", a.parameter.name, "' is ",
+                   out.most, "; it must be at least ", least);
     }
     return out;
 }
@@ -237,12 +237,11 @@ void Bound::check_relation(const RelationLine& line) const {
         const bool buffer = found && found->parameter.is_buffer();
         const bool fits = buffer && (comes_out ? !found->parameter.is_const : found->spec.kind != Kind::output);
         if (!fits)
-            refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
-                   ", which is no buffer that kernel '", signature_.name, "' ",
-                   comes_out ? "writes" : "reads data from");
+            refuse(line.place, "the relation ", cllab::quoted(line.text), " needs a buffer that kernel '",
+                   signature_.name, "' ", comes_out ? "writes" : "reads data from", "; found ", cllab::quoted(name));
         const bool is_moved = line.kind == Says::permute || line.kind == Says::any_order;
         if (found->element.is_packed() || (found->element.is_opaque() && !is_moved))
-            refuse(line.place, "the relation ", cllab::quoted(line.text), " is about numbers; '", name,
+            refuse(line.place, "the relation ", cllab::quoted(line.text), " needs numbers; '", name,
                    "' has elements of type ", found->element.name);
     };
     for (const auto& name : line.from) require(name, line.kind == Says::any_order);
@@ -252,8 +251,8 @@ void Bound::check_relation(const RelationLine& line) const {
         return found != expected_.end() && !found->second.by.empty();
     });
     if (line.kind == Says::any_order && expected > 0 && static_cast<std::size_t>(expected) < line.from.size())
-        refuse(line.place, "the relation ", cllab::quoted(line.text), " is about ", line.from.size(), " results, and ",
-               expected, " of them have a line 'expect'; add it to all or to none");
+        refuse(line.place, "the relation ", cllab::quoted(line.text), " has ", line.from.size(),
+               " results, but lines 'expect' cover only ", expected, "; add them for all or for none");
     if (line.kind != Says::linear) return;
     for (const auto& a : arguments_)
         if (a.parameter.is_buffer() && !a.parameter.is_const) require(a.parameter.name, true);
@@ -324,10 +323,10 @@ model::Extent Bound::extent(const model::Point& point, const Sizes& list, std::i
         const auto size = value(point, list.second[d]);
         if (size < least)
             refuse(list.second[d].place(), what, " size ", d, " is ", size, " ('", list.second[d].text(),
-                   "'), and must be at least ", least);
+                   "'); it must be at least ", least);
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
-            refuse(list.first, what, " is ", out.text(), ", which is too many work-items");
+            refuse(list.first, what, " is ", out.text(), ", more than ", most_elements, " work-items");
     }
     return out;
 }
@@ -344,7 +343,7 @@ void Bound::add_local(const model::Point& point, const model::Device& device, Sh
         refuse(said_.local->first, sentence, help);
     };
     if (out.local.dims != out.global.dims)
-        wrong(concat("local has ", out.local.dims, " dimensions, global ", out.global.dims));
+        wrong(concat("local has ", out.local.dims, " dimensions, but global has ", out.global.dims));
     for (unsigned d = 0; d < out.local.dims; ++d) {
         const auto l = std::to_string(out.local.size[d]);
         if (out.global.size[d] % out.local.size[d] != 0)
@@ -356,7 +355,7 @@ void Bound::add_local(const model::Point& point, const model::Device& device, Sh
                          "x", promised[1], "x", promised[2]));
     }
     if (asked && out.local.count() > device.max_group_promised)
-        throw Unsupported("a work-group of ", out.local.text(), " is larger than the device's ",
+        throw Unsupported("a work-group of ", out.local.text(), " is too large; the device takes at most ",
                           device.max_group_promised, " work-items");
 }
 
@@ -389,14 +388,14 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
             n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
         const std::int64_t most = a.parameter.is_buffer_image() ? 1 << 30 : 1 << 20;
         if (n < 1 || n > most)
-            refuse(a.spec.place, "size ", d, " of image '", a.parameter.name, "' is ", n, "; possible are 1 to ", most);
+            refuse(a.spec.place, "size ", d, " of image '", a.parameter.name, "' is ", n, "; expected 1 to ", most);
         size[d] = static_cast<std::size_t>(n);
     }
     out.images[a.parameter.name] = size;
     const auto bytes = size[0] * size[1] * size[2] * a.element.bytes;
     if (a.file && a.file.size() != bytes)
-        refuse(a.spec.place, "'", a.spec.path, "' has ", a.file.size(), " bytes, image '", a.parameter.name, "' ",
-               bytes);
+        refuse(a.spec.place, "'", a.spec.path, "' has ", a.file.size(), " bytes, but image '", a.parameter.name,
+               "' has ", bytes);
     return static_cast<double>(bytes);
 }
 
@@ -409,19 +408,19 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
     else if (a.file)
         count = static_cast<std::int64_t>(a.element.count_in(a.file.size()));
     if (count < 1 || static_cast<std::size_t>(count) > most_elements)
-        refuse(a.spec.place, "the length of '", name, "' is ", count, "; possible are 1 to ", most_elements);
+        refuse(a.spec.place, "the length of '", name, "' is ", count, "; expected 1 to ", most_elements);
     const auto bytes = a.element.bytes_of(static_cast<std::size_t>(count));
     if (const auto own = std::max<std::size_t>(1, a.parameter.type.bytes);
         a.element.is_packed() && static_cast<std::size_t>(count) % (2 * own) != 0)
-        refuse(a.spec.place, "the length of '", name, "' is ", count, " nibbles; it must be a multiple of the ",
-               2 * own, " in an element of the kernel's");
+        refuse(a.spec.place, "the length of '", name, "' is ", count, " nibbles; it must be a multiple of ", 2 * own,
+               ", the nibbles per element of the kernel's type");
     out.counts[name] = static_cast<std::size_t>(count);
     if (a.parameter.kind == Parameter::Kind::local) return 0;
     if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
-        refuse(a.spec.place, "'", a.spec.path, "' has ", a.element.count_in(a.file.size()), " elements, '", name, "' ",
-               count);
+        refuse(a.spec.place, "'", a.spec.path, "' has ", a.element.count_in(a.file.size()), " elements, but '", name,
+               "' has ", count);
     if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
-        throw Unsupported("'", name, "' needs ", format_bytes(bytes), "; the device allocates ",
+        throw Unsupported("buffer '", name, "' needs ", format_bytes(bytes), "; the device allocates at most ",
                           format_bytes(device.max_alloc_bytes), " at once");
     return static_cast<double>(bytes);
 }
@@ -438,7 +437,7 @@ void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
         const auto bytes = find(name)->element.bytes_of(shape.elements_of(name));
         if (expected.data && expected.data.size() != bytes)
-            refuse(expected.place, "the ", expected.by, " has ", expected.data.size(), " bytes, '", name, "' ", bytes);
+            refuse(expected.place, expected.by, " has ", expected.data.size(), " bytes, but '", name, "' has ", bytes);
     }
 }
 
@@ -460,7 +459,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     if (said_.offset && !code_only_) {
         out.offset = extent(point, *said_.offset, 0, "offset");
         if (out.offset.dims != out.global.dims)
-            refuse(said_.offset->first, "offset has ", out.offset.dims, " dimensions, global ", out.global.dims);
+            refuse(said_.offset->first, "offset has ", out.offset.dims, " dimensions, but global has ",
+                   out.global.dims);
     }
     for (const auto& a : arguments_) {
         if (a.parameter.kind == Parameter::Kind::image)
@@ -478,7 +478,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         const auto amount = said_.work.find(std::string(name));
         if (amount == said_.work.end()) continue;
         out.work.*to = static_cast<double>(value(point, amount->second));
-        if (out.work.*to < 0) refuse(amount->second.place(), "the work is negative");
+        if (out.work.*to < 0) refuse(amount->second.place(), "work ", name, " is ", out.work.*to, ", less than 0");
     }
     for (const auto& options : options_) out.options.push_back(substituted(point, options));
     return out;

@@ -68,7 +68,7 @@ std::string KernelFiles::left_out(std::size_t file) const {
         for (const auto& kernel : build.found.kernels)
             if (build.file == file) names.erase(kernel.name);
     if (names.empty()) return {};
-    return "an #if of the text excludes " + join({names.begin(), names.end()}, ", ") +
+    return "an #if of the source excludes " + join({names.begin(), names.end()}, ", ") +
            "; define its macro, as in --build-options=-DWIDTH=4";
 }
 
@@ -98,18 +98,18 @@ void KernelFiles::check_names() const {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
             refuse(spec.place, "no kernel of '", files_[f].path, "' has an argument '", name, "'; ",
                    did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
-                                "there are " + list(arguments[f]) +
-                                    "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
+                                "their arguments are " + list(arguments[f]) +
+                                    "; to define a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (described_[f].aliases.count(name)) continue;
             // A command-line option may name a kernel of any file.
             if (!(kernel.first.line == 0 ? all_kernels : kernels[f]).count(name))
-                refuse(kernel.first, "there is no kernel '", name, "' in '", files_[f].path, "'; there are ",
+                refuse(kernel.first, "'", files_[f].path, "' has no kernel '", name, "'; its kernels are ",
                        list(kernels[f]));
             for (const auto& [argument, spec] : kernel.second.arguments)
                 if (!(spec.place.line == 0 ? everywhere : arguments[f]).count(argument))
-                    refuse(spec.place, "kernel '", name, "' has no argument '", argument, "'; there are ",
+                    refuse(spec.place, "kernel '", name, "' has no argument '", argument, "'; its arguments are ",
                            list(arguments[f]));
         }
     }
@@ -174,8 +174,8 @@ void KernelFiles::make_candidates() {
             if (!base->trouble.empty())
                 throw Error(Blame::environment, "the driver reports no kernels in '", files_[f].path,
                             "': ", base->trouble);
-            throw Error(Blame::usage, "there is no kernel in '", files_[f].path,
-                        "': ", left_out(f).empty() ? "no function is __kernel" : left_out(f));
+            throw Error(Blame::usage, "'", files_[f].path,
+                        "' has no kernel: ", left_out(f).empty() ? "no function is __kernel" : left_out(f));
         }
         for (std::size_t b = 0; b < builds_.size(); ++b) {
             const auto& build = builds_[b];
@@ -200,7 +200,8 @@ void KernelFiles::make_candidates() {
     names.clear();
     for (auto& c : candidates_) {
         c.name = stem_of(builds_[c.build].file) + "_" + c.name;
-        if (!names.insert(c.name).second) throw Error(Blame::usage, "two variants have the name '", c.name, "'");
+        if (!names.insert(c.name).second)
+            throw Error(Blame::usage, "two variants have the name '", c.name, "'; rename one");
     }
 }
 
@@ -232,8 +233,8 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
     std::vector<std::string> names;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file) names.push_back(c.plain);
-    throw Error(Blame::usage, "no kernel matches '", wanted.as_written, "'; '", files_[wanted.file].path, "' has ",
-                join(names, ", "), left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file));
+    throw Error(Blame::usage, "no kernel matches '", wanted.as_written, "'; the kernels of '", files_[wanted.file].path,
+                "' are ", join(names, ", "), left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file));
 }
 
 std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
@@ -265,8 +266,7 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, con
     // If the file builds only with the options of its variants, `name` means that kernel in the same variant.
     for (const auto& c : candidates_)
         if (c.build == of.build && c.entry == name) return c;
-    refuse(named.first, "there is no kernel or variant '", name, "' to be the reference; there are ",
-           join(names, ", "));
+    refuse(named.first, "the reference '", name, "' is not a kernel or variant; expected one of ", join(names, ", "));
 }
 
 std::map<std::string, std::string> KernelFiles::alike(bool all) const {
@@ -297,8 +297,8 @@ std::vector<std::set<std::string>> KernelFiles::named_by(const SameLine& line, s
         if (!variants.empty()) continue;
         for (const auto& c : candidates_)
             if (builds_[c.build].file == file) known.push_back(c.name);
-        refuse(line.place, "there is no kernel or variant '", name, "' to leave ",
-               line.differ ? "something else" : "the same", "; there are ", join(known, ", "));
+        refuse(line.place, line.differ ? "'differ'" : "'same'", " names '", name,
+               "', which is not a kernel or variant; expected one of ", join(known, ", "));
     }
     return out;
 }
@@ -372,7 +372,7 @@ std::string KernelFiles::at_values(const std::string& options, const Place& plac
             Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
                 if (point.has(name))
                     if (const auto value = parse_integer(point.text(name))) return *value;
-                refuse(at, "'", name, "' is not an axis of whole numbers; options may use axes only");
+                refuse(at, "'", name, "' is not an axis of whole numbers; build options can use only such axes");
             }));
     });
 }
@@ -388,10 +388,10 @@ void KernelFiles::make_builds() {
             read_whole(build);
             for (const auto& [place, text] : described_[f].options)
                 if (!text.starts_with("-"))
-                    refuse(place, "a build option begins with '-', as in -DTILE=16; found ", cllab::quoted(text));
+                    refuse(place, "a build option must begin with '-', as in -DTILE=16; found ", cllab::quoted(text));
             if (line && !line->options.starts_with("-"))
-                refuse(line->place, "the options of variant '", line->name, "' begin with '-', as in -DTILE=32; found ",
-                       cllab::quoted(line->options));
+                refuse(line->place, "the options of variant '", line->name,
+                       "' must begin with '-', as in -DTILE=32; found ", cllab::quoted(line->options));
             const Place place = line                            ? line->place
                                 : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
                                                                 : described_[f].options.front().first;
@@ -422,7 +422,7 @@ std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
         out.push_back(resolved(path, place));
         std::error_code ignored;
         if (!fs::is_directory(out.back(), ignored))
-            refuse(place, "there is no folder '", out.back().string(), "' to include from");
+            refuse(place, "include folder '", out.back().string(), "' not found");
     }
     return out;
 }
@@ -447,7 +447,7 @@ void KernelFiles::read_whole(Build& build) {
         const auto path = resolved(name, place);
         std::error_code ignored;
         if (!file.read.files.count(path.string()) && !fs::is_regular_file(path, ignored))
-            refuse(place, "there is no file '", path.string(), "' to include");
+            refuse(place, "include file '", path.string(), "' not found");
         first += "#include \"" + path.string() + "\"\n";
     }
     if (first.empty()) {

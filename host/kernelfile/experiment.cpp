@@ -220,7 +220,7 @@ model::Axis axis_from(const AxisLine& line) {
             if (word.empty() ||
                 !std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
                 refuse(line.place, "axis '", line.name, "' cannot be ", cllab::quoted(word),
-                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+                       "; it takes numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
         }
         try {
@@ -427,8 +427,8 @@ void KernelFiles::declare_axes(bool all_are_known) {
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
             } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
-                refuse(line.place, "axis '", axis.name, "' has other values at ", from[axis.name].text(), "; --axis ",
-                       axis.name, "=VALUES gives both the same");
+                refuse(line.place, "axis '", axis.name, "' has other values at ", from[axis.name].text(),
+                       "; set both with --axis ", axis.name, "=VALUES");
             }
         }
     }

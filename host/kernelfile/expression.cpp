@@ -180,7 +180,7 @@ private:
                 Node{NodeKind::name, 0, {}, "len(" + parts[0]->name + ")", place_.at(at)});
         }
         if (function != "min" && function != "max")
-            refuse(place_.at(at), "there is no function ", cllab::quoted(function), "; there are min, max, ceil, len");
+            refuse(place_.at(at), "unknown function ", cllab::quoted(function), "; expected min, max, ceil or len");
         if (parts.size() < 2) refuse(place_.at(at), function, " takes at least two values");
         return make(function == "min" ? NodeKind::minimum : NodeKind::maximum, at, std::move(parts));
     }
@@ -196,7 +196,7 @@ private:
 
 std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& place) {
     if (b == 0) refuse(place, "division by zero");
-    if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
+    if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit in 63 bits");
     // Division rounds down and `ceil` rounds up, also for negative values; a = b * (a / b) + a % b.
     const auto quotient = a / b;
     const bool exact = a % b == 0, positive = (a < 0) == (b < 0);
@@ -207,7 +207,7 @@ std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& 
 
 /// The places of a shift. Throws Error(usage) unless they are 0 to 62. A right shift rounds down, as division does.
 std::int64_t places_of(std::int64_t places, const Place& place) {
-    if (places < 0 || places > 62) refuse(place, "this shifts by ", places, " places; possible are 0 to 62");
+    if (places < 0 || places > 62) refuse(place, "this shifts by ", places, " places; expected 0 to 62");
     return places;
 }
 
@@ -235,7 +235,7 @@ std::int64_t combined(const Node& node, const std::vector<std::int64_t>& v) {
         default:
             return divide(v[0], v[1], node.kind, node.place);
     }
-    if (!fits) refuse(node.place, "the value does not fit 63 bits");
+    if (!fits) refuse(node.place, "the value does not fit in 63 bits");
     return out;
 }
 
@@ -265,7 +265,7 @@ T number_of(const Node& node) {
     else if (*node.fraction != std::trunc(*node.fraction))
         refuse(node.place, cllab::quoted(node.name), " is not a whole number");
     else if (*node.fraction >= 0x1p63)
-        refuse(node.place, cllab::quoted(node.name), " does not fit 63 bits");
+        refuse(node.place, cllab::quoted(node.name), " does not fit in 63 bits");
     else
         return static_cast<T>(*node.fraction);
 }

@@ -13,7 +13,7 @@ std::int64_t Names::whole(const Expression& expression) {
         if (!known.real) return known.whole;
         if (std::trunc(*known.real) != *known.real || std::fabs(*known.real) >= 0x1p63)
             refuse(place, "'", name, "' is ", format_exact(*known.real),
-                   ", no whole number that an expression can use");
+                   ", but this expression needs a whole number of at most 63 bits");
         return static_cast<std::int64_t>(*known.real);
     });
 }
@@ -37,7 +37,7 @@ Names::Known Names::of_axis(const std::string& name, const Place& place) const {
     const auto& text = point_.text(name);
     if (const auto whole = parse_integer(text)) return {*whole};
     if (const auto real = parse_real(text)) return {0, *real};
-    refuse(place, "axis '", name, "' is '", text, "', no number that an expression can use");
+    refuse(place, "axis '", name, "' is '", text, "', but an expression needs a number");
 }
 
 Names::Known Names::of_length(const std::string& name, const Place& place) {
@@ -47,7 +47,8 @@ Names::Known Names::of_length(const std::string& name, const Place& place) {
         refuse(place, "the length of '", argument, "' is not known; add a line 'arg ", argument, " = rand:1024'");
     Known out{1};
     for (const auto& extent : found->second.extent)
-        if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole)) refuse(place, name, " does not fit 63 bits");
+        if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole))
+            refuse(place, name, " does not fit in 63 bits");
     return out;
 }
 
@@ -64,7 +65,7 @@ Names::Known Names::of_argument(const std::string& name, const Place& place) {
             if (is_number(spec)) known.insert(argument);
         const auto line = "add a line 'axis " + name + " = 1024'";
         refuse(place, "'", name, "' is not defined; ",
-               known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line);
+               known.empty() ? line : "known names are " + join({known.begin(), known.end()}, ", ") + ", or " + line);
     }
     const auto& number = found->second.numbers[0];
     if (real_.count(name) || !number.is_whole()) return {0, real(number)};

@@ -64,7 +64,7 @@ Tolerance parse_tolerance(Piece rest) {
         const auto value = parse_real(text);
         if (!value || !(*value >= 0))
             refuse(rest.place, "the tolerance ", name, " is ", cllab::quoted(text),
-                   "; possible are numbers of 0 or more");
+                   "; expected a number of at least 0");
         *to = *value;
         rest.drop(end);
         rest.skip_blanks();
@@ -219,7 +219,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         require("where tile % local == 0");
         scope.where.push_back(Expression::condition(rest.text, place));
     } else if (keyword == "only") {
-        if (!is_name(rest.text)) refuse(place, "'only' takes a kernel, as in 'only scan'");
+        if (!is_name(rest.text)) refuse(place, "'only' takes one kernel, as in 'only scan'");
         set_once(out.only, Placed(place, rest.text), place, keyword);
     } else if (keyword == "same" || keyword == "differ") {
         parse_same(keyword, rest, out);
@@ -272,7 +272,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
         if (const auto bad = std::ranges::find_if(
                 line, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
             bad != line.end())
-            refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line holds a control character");
+            refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line has a control character");
         line.resize(begin_of_comment(line));
         Piece rest{line, start};
         rest.skip_blanks();
@@ -286,7 +286,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
             refuse(place, "a file may not run programs; write --reference-command on the command line");
         const auto keyword = rest.take_word();
         if (std::ranges::find(keywords, keyword) == keywords.end()) {
-            refuse(place, "a line begins with one of ", join(keywords, ", "), "; found ",
+            refuse(place, "a line must begin with one of ", join(keywords, ", "), "; found ",
                    cllab::quoted(keyword.empty() ? found : keyword), or_did_you_mean(keyword, keywords));
         }
         if (!parse_scope(keyword, rest, to, scope)) parse_statement(keyword, rest, to, *scope);
@@ -295,7 +295,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
 
 void parse_option(const std::string& option, const std::string& value, Description& to) {
     const Place place{"option '--" + option + "' is '" + excerpt(value) + "'", 0, 0};
-    if (value.find('\n') != std::string::npos) refuse(place, "a value has one line");
+    if (value.find('\n') != std::string::npos) refuse(place, "the value must be one line");
     Scope* scope = &to.all;
     Piece rest{value, place};
     rest.skip_blanks();
@@ -319,7 +319,7 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
         const auto line = 1 + static_cast<std::size_t>(
                                   std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
         const auto end = text.find("*/", from);
-        if (end == std::string_view::npos) refuse({file, line, 1}, "the block /*cllab is not closed; it ends with */");
+        if (end == std::string_view::npos) refuse({file, line, 1}, "the block /*cllab is not closed; end it with */");
         // Blanks before the first line preserve its column numbers.
         const auto line_start = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
         parse_statements(std::string(from - line_start, ' ') + std::string(text.substr(from, end - from)), file, line,

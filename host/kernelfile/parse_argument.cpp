@@ -58,7 +58,7 @@ void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
 
 void read_fields(std::string text, Place place, ArgumentSpec& out) {
     if (text.size() < 2 || text.back() != '}')
-        refuse(place, "the fields of a struct end in '}'; found ", cllab::quoted(text));
+        refuse(place, "the fields of a struct must end with '}'; found ", cllab::quoted(text));
     text = text.substr(1, text.size() - 2);
     for (const auto& [field, where] : split_top(text, place.at(1), ',')) {
         const auto colon = field.find(':');
@@ -67,7 +67,7 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
             refuse(where, "a struct passed by value must not contain a pointer; found ", cllab::quoted(field));
         const auto known = model::builtin_type(type);
         if (colon == std::string::npos && !out.fields.empty() && out.fields.back().first.lanes > 1)
-            refuse(where, "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found ",
+            refuse(where, "the lanes of a field must follow colons, as in {float3:1:2:3, float:2}; found ",
                    cllab::quoted(field));
         if (colon == std::string::npos || !known)
             refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found ",
@@ -117,7 +117,7 @@ void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& p
                                : take_type_and_extent(parts, static_cast<std::size_t>(at), out);
     if (first + rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
         refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name), " takes ", syntax.takes,
-               of_field ? "; in a field without the length" : "");
+               of_field ? "; a field takes no length" : "");
     for (const auto& [text, place] : first ? Parts{parts[1]} : rest)
         out.numbers.push_back(Expression::parse(text, place));
 }
@@ -152,8 +152,8 @@ FieldRule read_rule(const std::string& text, const Place& place, std::size_t num
         out.drawn.numbers = {Expression::parse(rule, out.drawn.place)};
     } else {
         const auto names = mapped(draws, [](const auto& one) { return one.first; });
-        refuse(out.drawn.place, "there is no rule ", cllab::quoted(rule), "; ",
-               did_you_mean(rule, names, "there are " + join(names, ", ")));
+        refuse(out.drawn.place, "unknown rule ", cllab::quoted(rule), "; ",
+               did_you_mean(rule, names, "expected one of " + join(names, ", ")));
     }
     return out;
 }
@@ -172,7 +172,7 @@ void read_rules(const Parts& parts, ArgumentSpec& out) {
         if (std::ranges::count(out.rules, last.name, &FieldRule::name) > 1)
             refuse(where, "the field '", last.name, "' is given twice");
         if (last.declaration.empty() != out.rules.front().declaration.empty())
-            refuse(where, "either all fields have their types or none; found ", cllab::quoted(rule));
+            refuse(where, "give the types of all fields or of none; found ", cllab::quoted(rule));
     }
 }
 
@@ -181,17 +181,17 @@ void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
     const auto& head = parts.front().first;
     if (head == "inout")
         refuse(out.place,
-               "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
-               "if it is not const");
+               "'inout' is not a kind of value; give a buffer that the kernel reads and writes its initial data, as in "
+               "zero:n or rand:n");
     if (head == "csr")
-        refuse(out.place, "'csr' makes three arguments, as in 'arg row, column, value = csr:rows:columns:nonzeros'");
+        refuse(out.place, "'csr' sets three arguments, as in 'arg row, column, value = csr:rows:columns:nonzeros'");
     if (parts.size() > 1) {
         std::vector<std::string> names;
         for (const auto& [name, kind] : kinds) names.push_back(name);
         for (const auto& [name, draw] : draws) names.push_back(name);
         names.emplace_back("fields");
-        refuse(out.place, "there is no kind of value ", cllab::quoted(head), "; ",
-               did_you_mean(head, names, "there are " + join(names, ", ")));
+        refuse(out.place, "unknown kind of value ", cllab::quoted(head), "; ",
+               did_you_mean(head, names, "expected one of " + join(names, ", ")));
     }
     out.numbers = parse_list(value.text, value.place);
 }
@@ -201,16 +201,14 @@ void read_sampler(const Parts& words, ArgumentSpec& out) {
                                                 "mirror",  "none",   "normalized", "pixel"};
     for (const auto& [word, place] : words) {
         if (std::ranges::find(known, word) == known.end())
-            refuse(place, cllab::quoted(word), " is not a sampler option; possible are ", join(known, ", "));
+            refuse(place, cllab::quoted(word), " is not a sampler option; expected one of ", join(known, ", "));
         out.words.push_back(word);
     }
     const auto has = [&](const char* word) { return std::ranges::count(out.words, word) > 0; };
     for (const char* word : {"repeat", "mirror"})
         if (has(word) && !has("normalized"))
-            refuse(out.place, "a sampler with '", word,
-                   "' takes normalized coordinates only (CL_INVALID_VALUE "
-                   "otherwise); found ",
-                   cllab::quoted(join(out.words, ",")), ", which lacks 'normalized'");
+            refuse(out.place, "a sampler with '", word, "' needs 'normalized' (otherwise CL_INVALID_VALUE); found ",
+                   cllab::quoted(join(out.words, ",")));
 }
 
 /// PATH[:FORMAT]
@@ -225,7 +223,7 @@ void read_picture_path(const std::string& text, const Parts& parts, ArgumentSpec
 
 void read_same(const std::string& other, ArgumentSpec& out) {
     if (!is_name(other))
-        refuse(out.place, "'same' takes another argument, as in same:src; found ", cllab::quoted(other));
+        refuse(out.place, "'same' takes the name of another argument, as in same:src; found ", cllab::quoted(other));
     out.words = {other};
 }
 
@@ -236,7 +234,7 @@ void read_part(Parts parts, ArgumentSpec& out) {
         parts.erase(parts.begin() + 2);
     }
     if (parts.size() != 4 || !is_name(parts[1].first))
-        refuse(out.place, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found ",
+        refuse(out.place, "'part' takes a buffer, the first element and a length, as in part:x:64Ki:4Ki; found ",
                cllab::quoted(out.text));
     out.words = {parts[1].first};
     out.numbers = {Expression::parse(parts[2].first, parts[2].second)};
@@ -326,7 +324,7 @@ ArgumentSpec parse_argument(const Piece& value) {
             break;
         default:
             if (const auto rest = take_type_and_extent(parts, 1, out); !rest.empty())
-                refuse(rest.front().second, "nothing may follow here; found ", cllab::quoted(rest.front().first));
+                refuse(rest.front().second, "expected nothing more here; found ", cllab::quoted(rest.front().first));
             break;
     }
     return out;

@@ -33,8 +33,9 @@ std::string read_program(const std::string& path, const Place& place) {
     const auto bytes = read_limited(path, place, 7, "a compiled program");
     if (path.ends_with(".spv") || is_spirv(bytes))
         if (const auto fault = device::read_spirv(bytes).fault; !fault.empty())
-            refuse(place, "it is no SPIR-V module for OpenCL: it ", fault);
-    if (path.ends_with(".ptx") && !is_ptx(bytes)) refuse(place, "it is no PTX, which begins with .version and .target");
+            refuse(place, "it is not a SPIR-V module for OpenCL: it ", fault);
+    if (path.ends_with(".ptx") && !is_ptx(bytes))
+        refuse(place, "it is not PTX, which begins with .version and .target");
     return text_of_program(bytes);
 }
 
@@ -44,7 +45,7 @@ std::string read_text(const fs::path& path, const Place& place) {
     // text after it, such as the kernels that cllab adds to query the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
     if (const auto at = text.find('\0'); at != std::string::npos)
-        refuse(place, "'", path.string(), "' has a zero byte at ", at, ", which kernel text cannot contain");
+        refuse(place, "'", path.string(), "' has a zero byte at ", at, ", which a kernel's source cannot contain");
     return text;
 }
 

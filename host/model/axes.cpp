@@ -307,7 +307,7 @@ std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
 
 std::vector<Point> cross(const std::vector<Axis>& axes, const std::vector<Constraint>& constraints) {
     auto out = cross_if_few(axes, constraints);
-    if (!out) throw Error(Blame::usage, "the axes make more than ", most_points, " points together");
+    if (!out) throw Error(Blame::usage, "the axes make more than ", most_points, " points together; give fewer values");
     return std::move(*out);
 }
 

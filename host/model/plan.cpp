@@ -62,7 +62,7 @@ private:
     }
     throw Error(Blame::usage, "no kernel matches '", pattern, "'; ",
                 did_you_mean(pattern, names,
-                             families.empty() ? "this build holds no kernels"
+                             families.empty() ? "this build has no kernels"
                                               : concat("the ", families.size(), " families are in `cllab list`")));
 }
 

@@ -207,9 +207,8 @@ void list_points(const Selected& selected, TuneSpace& space) {
     Random random(1);
     const auto other = space.all ? space.all->front() : drawn(space, random);
     if (!other)
-        throw Error(
-            Blame::usage, "of the points of '", selected.id,
-            "' too few satisfy all 'where' lines to find one; --axis NAME=VALUES takes fewer values of an axis");
+        throw Error(Blame::usage, "none of ", most_points, " random points of '", selected.id,
+                    "' satisfies all 'where' lines; give an axis fewer values with --axis NAME=VALUES");
     space.initial = *other;
 }
 

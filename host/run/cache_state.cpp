@@ -33,31 +33,29 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
     if (device.implementation == model::Implementation::oclgrind)
         throw Unsupported("a simulator has no caches; use --cache hot");
     if (setup.slope)
-        throw Unsupported(std::string("'") + name(cache) +
-                          "' has no meaning for a difference of two trip counts, which cancels the cost of the first "
-                          "pass; use --cache hot");
+        throw Unsupported("'", name(cache),
+                          "' does not apply: a difference of two trip counts cancels the first pass; use --cache hot");
     if (cache == Cache::cold) return 1;
     if (setup.observe)
-        throw Unsupported("'rotate' would spread one accumulating buffer over several; use --cache hot or cold");
+        throw Unsupported("'rotate' would spread one accumulating buffer over several copies; use --cache hot or cold");
     std::set<std::string> launched;
     for (const auto* launch : model::launches_of(setup))
         if (!launched.insert(launch->entry).second)
             throw Unsupported(
-                "'rotate' would apply only to the first of several launches, because the operation returns to its own "
-                "data; use --cache hot or cold");
+                "'rotate' would apply only to the first of several launches of one kernel, because the others reuse "
+                "its data; use --cache hot or cold");
     const double bytes = data_bytes(setup);
-    if (bytes <= 0)
-        throw Unsupported("'rotate' needs global memory, and this kernel has none; use --cache hot or cold");
+    if (bytes <= 0) throw Unsupported("'rotate' needs buffers, and this kernel has none; use --cache hot or cold");
     const double wanted = static_cast<double>(displacing(last_level_bytes));
     const double sets = std::max(1.0, std::ceil(wanted / bytes));
     const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };
     if (sets > most_sets)
-        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " +
-                          sized(bytes) + ", " + sized(wanted) + " in all; possible are " +
-                          std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " copies of " +
+                          sized(bytes) + ", " + sized(wanted) + " in all; at most " +
+                          std::to_string(static_cast<unsigned>(most_sets)) + " are possible, so use larger buffers");
     const double guarded = device_bytes(setup);
     if (sets > 1 && sets * guarded > room)
-        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " +
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " copies of " +
                           sized(guarded) + " with their guards, " + sized(sets * guarded) +
                           " in all; the device has room for " + sized(room));
     return static_cast<std::size_t>(sets);
@@ -67,11 +65,11 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     const auto& facts = session.facts();
     const auto room = facts.max_alloc_bytes > 0 ? facts.max_alloc_bytes : bytes;
     if (bytes > room)
-        throw Unsupported("'cold' needs a buffer of " + format_bytes(bytes) +
-                          " to displace the last level; the device allocates " + format_bytes(room) + " at once");
+        throw Unsupported("'cold' needs a cache-flushing buffer of ", format_bytes(bytes),
+                          "; the device allocates at most ", format_bytes(room), " at once");
     const auto built = device::build(session, std::string(embedded("run/flush.cl")), "");
     if (!built.ok)
-        throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
+        throw Unsupported("'cold': cllab's kernel lab_flush does not build (", device::error_name(built.code), ")");
     items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;
     // One work-item per work-group on a CPU. Otherwise a driver may put all work-items into one group, on one core.
     if (facts.is_cpu()) local_ = cl::NDRange(1);

@@ -26,7 +26,7 @@ std::string read_file(const std::filesystem::path& path) {
     if (const auto fault = reading_fault(path); !fault.empty()) refuse("cannot be read: " + fault);
     std::error_code unknown;  // set for a pipe
     if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
-        refuse("is larger than 16 MiB, the limit for kernel text");
+        refuse("is larger than 16 MiB, the limit for a kernel");
     const auto text = cllab::read_file(path);
     if (!text) refuse(std::string("cannot be read: ") + std::strerror(errno));
     return *text;
@@ -73,21 +73,22 @@ using model::Device;
 using model::Implementation;
 
 struct Need {
-    const char *name, *what;  ///< what: the device has no …
+    const char *name, *lack;  ///< lack: the device …
     bool (*met)(const Device&);
 };
 constexpr Need needs[]{
-    {"image", "images", [](const Device& d) { return d.images; }},
-    {"fp64", "double precision", [](const Device& d) { return d.fp64; }},
-    {"local", "dedicated local memory", [](const Device& d) { return d.local_is_dedicated; }},
-    {"gpu", "GPU", [](const Device& d) { return d.is_gpu(); }},
-    {"cpu", "CPU", [](const Device& d) { return d.is_cpu(); }},
-    {"nvidia", "NVIDIA driver", [](const Device& d) { return d.implementation == Implementation::nvidia; }},
-    {"pocl", "PoCL driver", [](const Device& d) { return d.implementation == Implementation::pocl; }},
-    {"amd", "AMD driver", [](const Device& d) { return d.implementation == Implementation::amd; }},
-    {"subgroups", "sub-groups",
+    {"image", "has no images", [](const Device& d) { return d.images; }},
+    {"fp64", "has no double precision", [](const Device& d) { return d.fp64; }},
+    {"local", "has no dedicated local memory", [](const Device& d) { return d.local_is_dedicated; }},
+    {"gpu", "is not a GPU", [](const Device& d) { return d.is_gpu(); }},
+    {"cpu", "is not a CPU", [](const Device& d) { return d.is_cpu(); }},
+    {"nvidia", "does not have NVIDIA's driver",
+     [](const Device& d) { return d.implementation == Implementation::nvidia; }},
+    {"pocl", "does not have the driver PoCL", [](const Device& d) { return d.implementation == Implementation::pocl; }},
+    {"amd", "does not have AMD's driver", [](const Device& d) { return d.implementation == Implementation::amd; }},
+    {"subgroups", "has no sub-groups",
      [](const Device& d) { return d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"); }},
-    {"clock", "in-kernel clock", [](const Device& d) {
+    {"clock", "has no clock that a kernel can read", [](const Device& d) {
          return d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
                 d.has("cl_khr_kernel_clock");
      }}};
@@ -244,7 +245,7 @@ std::optional<std::string> missing_need(const model::Variant& variant, const Dev
     for (const auto& name : variant.needs) {
         const auto need = std::ranges::find(needs, name, &Need::name);
         if (need == std::end(needs) ? device.has(name) : need->met(device)) continue;
-        return "the device has no " + (need == std::end(needs) ? "extension " + name : need->what);
+        return "the device " + (need == std::end(needs) ? "has no extension " + name : need->lack);
     }
     return std::nullopt;
 }
@@ -253,8 +254,8 @@ void require_local_memory(const Device& device, std::uint64_t of_kernel, std::ui
     // The build has already rejected a kernel whose own arrays are too large.
     if (of_arguments == 0 && device::has_quirk(device, "nvidia-local-arrays")) return;
     if (device.local_bytes > 0 && of_kernel + of_arguments > device.local_bytes)
-        throw Unsupported("it needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +
-                          format_bytes(device.local_bytes));
+        throw Unsupported("this point needs " + format_bytes(of_kernel + of_arguments) +
+                          " of local memory; the device has " + format_bytes(device.local_bytes));
 }
 
 }  // namespace cllab::run

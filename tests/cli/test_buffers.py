@@ -196,9 +196,9 @@ __kernel void k(__global const int* from, __constant int* by, __global int* to) 
 
     def test_null_buffer_has_no_elements(self):
         for old, new, why in (("arg to = out:256", "arg to = out:len(from)", "the length of 'from' is not known"),
-                              ("arg by = null", "arg by = same:from", "argument 'by' of kernel 'k' is 'same:from'; possible are to"),
-                              ("arg by = null", "arg by = part:from:0:1", "'from' is no buffer"),
-                              ("global 256", "global 256\nexpect from = unchanged", "which is never written")):
+                              ("arg by = null", "arg by = same:from", "argument 'by' of kernel 'k' is 'same:from'; expected one of to"),
+                              ("arg by = null", "arg by = part:from:0:1", "'from' is not a buffer with data"),
+                              ("global 256", "global 256\nexpect from = unchanged", "which the kernel never writes")):
             self.assertIn(why, self.lab("run", self.write(self.TEXT.replace(old, new)), status=2)[1])
 
 
@@ -246,7 +246,7 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         self.part()
         self.assertEqual(self.check(text.replace("float* a,", "float* pool,").replace("a[i]", "pool[i]"))[0]["checked_by"], "file gold.bin")
         _, err = self.lab("run", self.write(text.replace("float* a,", "float* a, __global float* pool,").replace("arg pool = iota:float:8192", "arg pool = part:a:0:64")), status=2)
-        self.assertIn("argument 'b' of kernel 'k' is 'part:pool:4096:1024', but 'pool' is no buffer with a line of its own", err)
+        self.assertIn("argument 'b' of kernel 'k' is 'part:pool:4096:1024', but 'pool' is not a buffer with data; add a line", err)
 
     def test_write_next_to_the_parts_is_reported(self):
         for body, more, reason in ((self.RIGHT + "; if (i == 1023) b[i + 1] = 9;", "", "byte 2048[0-3] of 'pool' was written, which is in none of its parts"),
@@ -260,11 +260,11 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
     def test_misaligned_part_is_unsupported(self):
         record, = self.part(first="1")
         self.assertEqual(record["status"], "unsupported")
-        self.assertRegex(record["reason"], r"'a' begins at byte 4 of 'pool'; on this device a part begins at a multiple of (\d+) bytes \(CL_DEVICE_MEM_BASE_ADDR_ALIGN is \d+ bits\)")
+        self.assertRegex(record["reason"], r"'a' begins at byte 4 of 'pool'; on this device a part must begin at a multiple of (\d+) bytes \(CL_DEVICE_MEM_BASE_ADDR_ALIGN is \d+ bits\)")
 
     def test_invalid_part_is_refused(self):
-        for options, says in (({"length": "5000"}, "'b' is 5000 elements of 'pool' from element 4096 on; 'pool' has 8192"), ({"first": "-32"}, "'a' is 1024 elements of 'pool' from element -32 on"),
-                              ({"length": "64:0"}, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found 'part:pool:4096:64:0'"),
+        for options, says in (({"length": "5000"}, "'b' takes 5000 elements of 'pool' from element 4096; 'pool' has 8192"), ({"first": "-32"}, "'a' takes 1024 elements of 'pool' from element -32; 'pool'"),
+                              ({"length": "64:0"}, "'part' takes a buffer, the first element and a length, as in part:x:64Ki:4Ki; found 'part:pool:4096:64:0'"),
                               ({"more": "arg a = part:none:0:64\n"}, "'a' is given twice")):
             self.write(self.TEXT.format(**{"first": "0", "length": "1024", "more": "", "body": "b[i] = a[i];"} | options))
             _, err = self.lab("run", "t.cl", status=2)
@@ -274,7 +274,7 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         text = self.TEXT.format(first="0", length="1024", more="sequence both = k, back\nexpect pool = gold.bin\nreset b\n", body=self.RIGHT + ";")
         text += "__kernel void back(__global float* a, __global const float* b) { a[get_global_id(0)] = b[get_global_id(0)] / 2; }\n"
         _, err = self.lab("run", self.write(text), status=2)
-        self.assertIn("'reset' names 'b', which is no buffer of sequence 'both'", err)
+        self.assertIn("'reset' names 'b', which is not a buffer of sequence 'both'", err)
         self.part()
         record, = self.check(text.replace("reset b\n", ""))
         self.assertEqual((record["checked_by"], record["work"]["bytes"]), ("file gold.bin", 16384))

@@ -92,7 +92,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check(text.format("rand:64", "-1.0f"), status=1)
         self.assertRegex(record["reason"], r"found\[0\] is 7, expected [0-9]")
         _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
-        self.assertIn("'found' has no data that could stay unchanged", err)
+        self.assertIn("'found' has no initial data that could stay unchanged", err)
 
     def test_search_that_may_leave_its_output_must_be_repeatable(self):
         text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nmay leave found\n*/\n"
@@ -100,7 +100,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         for least in ("1.5f", "0.999f", "-1.0f"):  # nowhere, perhaps for one of the two inputs, everywhere
             self.assert_checked_by("only itself", text.format("zero:64", least))
         for wrong, says in (("may leave nothing_of_it", "has no argument 'nothing_of_it'"), ("may stay found", "'may' takes names, as in 'may leave found'"),
-                            ("may leave all", "argument 'all' of kernel 'search' is a __global const float*, which is never written")):
+                            ("may leave all", "argument 'all' of kernel 'search' is a __global const float*, which the kernel never writes")):
             _, err = self.lab("run", self.write(text.format("zero:64", "1.5f").replace("may leave found", wrong)), "--device", "cpu", status=2)
             self.assert_one_sentence(err.splitlines(keepends=True)[-1], says)
 
@@ -146,7 +146,7 @@ __kernel void k(__global float* y) {{
         large = "__kernel void k(__global float* y) { __local float t[1 << 20]; t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[15 - get_local_id(0)]; }\n"
         record, = self.check(block + large)
         self.assertEqual(record["status"], "unsupported")
-        self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
+        self.assertIn("this point needs 4 MiB of local memory; the device has ", record["reason"])
 
     def test_kernel_that_does_not_build_reports_the_place(self):
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")

@@ -98,7 +98,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
 """
             self.assertEqual([r["checked_by"] for r in self.check(text)], ["file mask.npy"])
         (self.folder / "t.cl").write_text(text.replace("uchar", "short"))
-        self.assertIn("holds uchar", self.lab("run", "t.cl", "--device", "cpu", status=2)[1])
+        self.assertIn("has uchar elements", self.lab("run", "t.cl", "--device", "cpu", status=2)[1])
 
     def test_integers_of_64_bits_are_compared_as_integers(self):
         block = "/*cllab\narg src = rand:ulong:64:1:3\narg dst = out:64\nglobal 64\n{}*/\n"
@@ -117,7 +117,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
         of_set = ("--arg", "set:x=out:128", "--expect", "add:x=unchanged")
         records = self.check(text, *of_set, "--arg", "add:by=0")
         self.assertEqual([(r["variant"], r["status"], r["checked_by"]) for r in records], [("add", "ok", "expect unchanged"), ("set", "ok", "only itself")])
-        for option, value, says in (("--arg", "sett:x=out:1", "there is no kernel 'sett' in 't.cl'; there are add, set"),
+        for option, value, says in (("--arg", "sett:x=out:1", "'t.cl' has no kernel 'sett'; its kernels are add, set"),
                                     ("--arg", "set:y=1", "kernel 'set' has no argument 'y'"), ("--global", "set:0", "must be at least 1")):
             _, err = self.lab("run", "t.cl", "--device", "cpu", option, value, status=2)
             self.assertIn(says, err)
@@ -141,7 +141,7 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         self.assertEqual([r["checked_by"] for r in records], ["relation sum of y is 64 * 0.5"] * 2)
         self.assertEqual([r["status"] for r in self.check(text.format("kernel second\narg x = iota:64\n"))], ["ok"] * 2)
         self.write(text.format("differ first, third\n"))
-        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third' to leave something else", "first, second")
+        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'differ' names 'third', which is not a kernel or variant", "first, second")
         self.assertEqual([r["status"] for r in self.check(text.format("same first, second\n"), status=1)], ["disagree"] * 2)
         self.write(text.format("same first, third\n"))
         self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third'", "first, second")
@@ -300,7 +300,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         for kernel, name in (("hist_near", "hist_hist_near"), ("near", "hist_near")):
             self.assertEqual([r["id"] for r in self.check(both, "--verify", name="hist.cl", pattern=f"hist.cl:{kernel}")], [name])
         _, err = self.lab("run", "hist.cl:far", "--device", "cpu", status=2)
-        self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "has hist_near, near")
+        self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "the kernels of 'hist.cl' are hist_near, near")
 
     def test_group_sized_local_memory_with_driver_chosen_group_is_warned(self):
         text = "/*cllab\narg x = out:64\narg t = local:100\nglobal 64\n{}*/\n__kernel {} void k(__global int* x, __local int* t) {{ const int l = get_local_id(0); t[l] = 1; x[get_global_id(0)] = t[l]; }}\n"
@@ -351,7 +351,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         _, err = self.lab("run", self.write(text.replace("TWICE(3)", "unknown")), "--include", "types.h", status=None)
         self.assertIn("t.cl:5:", err)  # lines are those of the file
         _, err = self.lab("run", self.write(text), "--include", "gone.h", status=2)
-        self.assertIn("there is no file 'gone.h' to include", err)
+        self.assertIn("include file 'gone.h' not found", err)
 
     @against_noise
     def test_loop_until_a_value_is_reached_is_timed_on_input_data(self):

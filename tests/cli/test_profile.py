@@ -103,7 +103,7 @@ class Profile(LabTest):
                     self.assertEqual((record["status"], record["time"]["sets"]), ("ok", sets))
                 else:
                     self.assertEqual(record["status"], "unsupported")
-                    self.assertIn(f"'rotate' needs {4 * size >> 21} sets of 2 MiB", page)
+                    self.assertIn(f"'rotate' needs {4 * size >> 21} copies of 2 MiB", page)
 
     def test_of_copy_refers_to_a_copy_of_the_cell_footprint(self):
         for last_level in (512 << 10, 1 << 30):

@@ -55,7 +55,7 @@ class Programs(ProgramTest):
         ptx = b".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry scale(.param .u64 .ptr .global .align 4 p) { ret; }\n"
         for name, content, status, says in [
                 ("k.spv", whole[:-8], 2, "it is cut short: its last function has no end"),
-                ("k.spv", whole[:-12], 2, r"it is no SPIR-V module for OpenCL: it is cut short or damaged: the instruction at byte \d+ has 5 words, and 4 are left"),
+                ("k.spv", whole[:-12], 2, r"it is not a SPIR-V module for OpenCL: it is cut short or damaged: the instruction at byte \d+ has 5 words, and 4 are left"),
                 ("k.spv", whole[:-3], 2, "it is cut short: it has [0-9]+ bytes"),
                 ("k.spv", b"kernel void k() {}\n", 2, "it does not begin with the number of SPIR-V"),
                 ("k.spv", b"", 2, "'k.spv' is empty"),
@@ -63,7 +63,7 @@ class Programs(ProgramTest):
                 ("k.poclbin", pocl[:len(pocl) // 2], 2, "it is damaged: it does not hold all that its header names"),
                 ("k.poclbin", bytes(range(256)) * 9, 1, "the driver accepts only its own binaries"),
                 ("k.elf", pathlib.Path("/bin/true").read_bytes()[:5000], 2, "it is damaged: its sections end at byte"),
-                ("k.ptx", b"no PTX\n", 2, "it is no PTX"),
+                ("k.ptx", b"no PTX\n", 2, "it is not PTX"),
                 ("k.bin", b"x" * (8 << 20), 2, "is larger than 7 MiB, the limit for a compiled program")]:
             with self.subTest(name=name, says=says):
                 _, err = self.run_program(self.program(content, name), "--no-dumps", status=status)

@@ -94,9 +94,9 @@ class ReferenceCommand(KernelFileTest):
         cases = [("", "the reference command left no 'dst.npy' in $CLLAB_REFERENCE_DIR"),
                  ("print('no idea', file=sys.stderr)", "left no 'dst.npy' in $CLLAB_REFERENCE_DIR; it says: no idea"),
                  (save + "print('first\\nlast', file=sys.stderr); sys.exit(3)", "the reference command exited with status 3: last"),
-                 ("save('dst', '<f8', (256,), [0.0] * 256)", "the reference command: 'dst.npy' holds float64, the kernel's 'dst' int32; save it with .astype('int32')"),
-                 ("save('dst', '<i4', (255,), [0] * 255)", "the reference command: 'dst.npy' has the shape (255,), the kernel's 'dst' (256,)"),
-                 ("open(folder + '/dst.npy', 'w').write('no array')", "the reference command: 'dst.npy' is not a valid .npy file: it lacks the magic bytes"),
+                 ("save('dst', '<f8', (256,), [0.0] * 256)", "the reference command: 'dst.npy' has float64 elements; the kernel's 'dst' has int32; save it with .astype('int32')"),
+                 ("save('dst', '<i4', (255,), [0] * 255)", "the reference command: 'dst.npy' has shape (255,); the kernel's 'dst' has (256,)"),
+                 ("open(folder + '/dst.npy', 'w').write('no array')", "the reference command: 'dst.npy' is not a valid .npy file: it does not begin with \\x93NUMPY"),
                  ("os.mkfifo(folder + '/dst.npy')", "dst.npy' cannot be read: it is a named pipe"),
                  ("os.kill(os.getpid(), 9)", "the reference command was ended by signal 9"),
                  (save + "import time; time.sleep(60)", "the reference command did not end within 2 s (--timeout)")]
@@ -496,10 +496,10 @@ __kernel void sort(__global int* x) {
         self.assertIn("the relation 'same under permute x' does not hold", record["reason"])
 
     def test_impossible_relation_is_refused_with_its_place(self):
-        for line, says in (("relation", "'relation' is empty"), ("relation odd in src", "'relation' is one of"), ("relation linear in", "'relation' is one of"),
-                           ("relation linear in n", "names 'n', which is no buffer"), ("relation sum of src preserved from dst", "names 'dst', which is no buffer"),
-                           ("relation sum of src is 3", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation sum of dst is 3 +", "expected"),
-                           ("relation any order of src", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation any order of", "'relation' is one of"),
+        for line, says in (("relation", "'relation' is empty"), ("relation odd in src", "'relation' takes"), ("relation linear in", "'relation' takes"),
+                           ("relation linear in n", "needs a buffer that kernel 'blur' reads data from; found 'n'"), ("relation sum of src preserved from dst", "needs a buffer that kernel 'blur' reads data from; found 'dst'"),
+                           ("relation sum of src is 3", "needs a buffer that kernel 'blur' writes; found 'src'"), ("relation sum of dst is 3 +", "expected"),
+                           ("relation any order of src", "needs a buffer that kernel 'blur' writes; found 'src'"), ("relation any order of", "'relation' takes"),
                            ("relation any order of dst / 0", "'any order of points / 3' for 3 arrays in one buffer; found 'dst / 0'")):
             with self.subTest(line=line):
                 self.write((PROOF / "filter.cl").read_text().replace("relation linear in src", line))
@@ -508,9 +508,9 @@ __kernel void sort(__global int* x) {
     def test_unordered_rows_need_equal_lengths_and_complete_expectations(self):
         text = (PROOF / "appended.cl").read_text().replace("reference backwards", "expect key = key.npy").replace("rand:n:0:1000", "iota:n")
         (self.folder / "key.npy").write_bytes(npy("<i4", "(4096,)", bytes(4 * 4096)))
-        for old, new, says in (("points / 2", "points / 3", "arrays in one order must have one length; those of 'points' have 2730 elements, and 'points' has 8192 in 3"),
-                               ("of key, value", "of key, points", "those of 'key' have 4096 elements, and 'points' has 8192 in 1"),
-                               ("of key, value", "of key, value", "is about 2 results, and 1 of them have a line 'expect'; add it to all or to none")):
+        for old, new, says in (("points / 2", "points / 3", "arrays in one order must have the same length; 'points' has 2730 elements, but 'points' has 8192 / 3"),
+                               ("of key, value", "of key, points", "'key' has 4096 elements, but 'points' has 8192 / 1"),
+                               ("of key, value", "of key, value", "has 2 results, but lines 'expect' cover only 1; add them for all or for none")):
             with self.subTest(new=new):
                 changed = text.replace(old, new) if "expect" in says else text.replace(old, new).replace("expect key = key.npy\n", "")
                 self.write(changed)

@@ -181,9 +181,9 @@ class Refusals(KernelFileTest):
         self.assertEqual(err.strip(), f"cllab: {sentence}")
 
     def test_invalid_sequence_is_refused_in_one_sentence(self):
-        self.refused("t.cl:18:24: sequence 'sort' lists 'skan', which is no kernel of 't.cl'; there are count, scan, scatter, slow_sort",
+        self.refused("t.cl:18:24: sequence 'sort' lists 'skan', which is not a kernel of 't.cl'; its kernels are count, scan, scatter, slow_sort",
                      ("= count, scan, scatter", "= count, skan, scatter"))
-        self.refused("t.cl:19:7: 'reset' names 'bins', which is no buffer of sequence 'sort'; there are keys, counts, sorted", ("reset counts", "reset bins"))
+        self.refused("t.cl:19:7: 'reset' names 'bins', which is not a buffer of sequence 'sort'; its shared arguments are keys, counts, sorted", ("reset counts", "reset bins"))
         self.refused("t.cl:11:6: 'front' has 1024 elements and 'back' has 512; only buffers of the same length can be swapped",
                      ("arg back = iota:n*n", "arg back = iota:n*n/2"), name="jacobi.cl")
 

@@ -80,7 +80,7 @@ class Where(KernelFileTest):
         self.write(SCALE)
         for command in ("run", "tune"):
             _, err = self.lab(command, "t.cl", *QUICK, "--where", "tile > 8", status=2)
-            self.assert_one_sentence(err, "--where", "'tile' is not defined; known are", "per")
+            self.assert_one_sentence(err, "--where", "'tile' is not defined; known names are", "per")
         _, err = self.lab("run", "saxpy", "--where", "size > 8", status=2)
         self.assert_one_sentence(err, "option '--where' applies to kernel files")
 

@@ -74,7 +74,7 @@ class IsaTest(LabTest):
         if "--target" in args:
             target = args[args.index("--target") + 1]
             if (why := self.missing(target)) is not None:
-                self.skipTest(f"cannot make code for {target}: {why}")
+                self.skipTest(f"cannot compile for {target}: {why}")
         return self.lab("isa", *args, timeout=600, **more)
 
 
@@ -203,7 +203,7 @@ class Isa(IsaTest):
 
     def test_target_missing_a_package_names_the_install_command(self):
         _, err = self.lab("isa", "muladd_mad", "--target", "sm_80", status=3, env=self.environment(PATH="/nowhere"))
-        self.assert_one_sentence(err, "cannot make code for sm_80 here: ", "apt-get install clang-15 libclc-15")
+        self.assert_one_sentence(err, "cannot compile for sm_80 here: ", "apt-get install clang-15 libclc-15")
 
 
 def live_registers_fit(self, out, target, least):

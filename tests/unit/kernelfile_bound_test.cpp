@@ -95,11 +95,11 @@ BOOST_AUTO_TEST_CASE(integer_arguments_reject_fractions) {
     BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = 0.5 * 2\nglobal 8")
                    .find("k.cl:4:9: argument 'n' of kernel 'k' is of type int") == 0u);
     BOOST_TEST(refusal("arg src = rand:1.5\n" + rest).find("'1.5' is not a whole number") != std::string::npos);
-    BOOST_TEST(refusal("arg src = rand:18446744073709551615\n" + rest).find("does not fit 63 bits") !=
+    BOOST_TEST(refusal("arg src = rand:18446744073709551615\n" + rest).find("does not fit in 63 bits") !=
                std::string::npos);
     BOOST_TEST(Made("arg src = rand:1e3\n" + rest).shape().counts.at("src") == 1000u);
     BOOST_TEST(refusal("arg src = rand:f\narg dst = out:8\narg f = 1/2\narg n = 8\nglobal 8")
-                   .find("k.cl:1:16: 'f' is 0.5, no whole number") == 0u);
+                   .find("k.cl:1:16: 'f' is 0.5, but this expression needs a whole number") == 0u);
     BOOST_TEST(Made("arg src = rand:f\narg dst = out:8\narg f = 16/2\narg n = 8\nglobal 8").shape().counts.at("src") ==
                8u);
 }
@@ -117,8 +117,9 @@ BOOST_AUTO_TEST_CASE(values_too_large_at_a_point_are_refused) {
     const std::string fits = "does not fit the type uchar";
     BOOST_TEST(refusal("arg src = const:m:8\n" + rest, bytes, at).find("the value 300 " + fits) != std::string::npos);
     BOOST_TEST(refusal("arg src = rand:8:0:m\n" + rest, bytes, at).find("the value 300 " + fits) != std::string::npos);
-    BOOST_TEST(refusal("arg src = rand:8:m:0\n" + rest, bytes, point("m", "3")).find("the lower bound comes first") !=
-               std::string::npos);
+    BOOST_TEST(
+        refusal("arg src = rand:8:m:0\n" + rest, bytes, point("m", "3")).find("the lower bound must come first") !=
+        std::string::npos);
     BOOST_TEST(refusal("arg src = rand:8:0:m\n" + rest, bytes, point("m", "255")).empty());
     bytes.parameters.back().type = *model::builtin_type("uchar");
     BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = m\nglobal 8", bytes, at)
@@ -211,16 +212,15 @@ BOOST_AUTO_TEST_CASE(two_arguments_may_share_one_buffer) {
 BOOST_AUTO_TEST_CASE(same_must_refer_to_an_argument_with_data) {
     const std::string more = "arg f = 1\narg n = 8\nglobal 8\n", of = "argument 'dst' of kernel 'k' is ";
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:n\n" + more) ==
-               "k.cl:2:11: " + of + "'same:n'; possible are src");
+               "k.cl:2:11: " + of + "'same:n'; expected one of src");
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:dst\n" + more) ==
-               "k.cl:2:11: " + of + "'same:dst'; possible are src");
-    BOOST_TEST(
-        refusal("arg dst = same:src\narg src = same:dst\n" + more).find("no other buffer of the kernel has data") !=
-        std::string::npos);
+               "k.cl:2:11: " + of + "'same:dst'; expected one of src");
+    BOOST_TEST(refusal("arg dst = same:src\narg src = same:dst\n" + more).find("no other buffer has data") !=
+               std::string::npos);
     BOOST_TEST(refusal("arg src = rand:8\narg dst = same:3\n" + more) ==
-               "k.cl:2:11: 'same' takes another argument, as in same:src; found '3'");
+               "k.cl:2:11: 'same' takes the name of another argument, as in same:src; found '3'");
     BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = same:src\nglobal 8") ==
-               "k.cl:4:9: argument 'n' of kernel 'k' is of type int, which 'same:src' does not fit; write e.g. 1024");
+               "k.cl:4:9: argument 'n' of kernel 'k' is of type int; 'same:src' does not fit it; write e.g. 1024");
 }
 
 BOOST_AUTO_TEST_CASE(part_of_a_buffer_may_be_an_argument_and_follows_relations) {
@@ -262,9 +262,9 @@ BOOST_AUTO_TEST_CASE(lengths_of_packed_data_count_numbers) {
     BOOST_TEST(bytes_of("uint4", "rand:nibble:64:0:9") == 32);
     BOOST_TEST(bytes_of("ushort", "rand:bf16:64") == 128);
     BOOST_TEST(bytes_of("ushort4", "normal:bf16:64:0:2") == 128);
-    BOOST_TEST(
-        refusal("arg src = rand:nibble:12\n" + rest, signature("uint")) ==
-        "k.cl:1:11: the length of 'src' is 12 nibbles; it must be a multiple of the 8 in an element of the kernel's");
+    BOOST_TEST(refusal("arg src = rand:nibble:12\n" + rest, signature("uint")) ==
+               "k.cl:1:11: the length of 'src' is 12 nibbles; it must be a multiple of 8, the nibbles per element of "
+               "the kernel's type");
     BOOST_TEST(refusal("arg src = rand:nibble:16:0:16\n" + rest, signature("uint"))
                    .find("the value 16 does not fit the type nibble") != std::string::npos);
     for (const auto& [type, own] : {std::pair("nibble", "float"), {"bf16", "uint"}, {"bf16", "half"}})
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(struct_has_the_layout_of_c) {
     const auto pair = Made(lines + "{char:-3, long:9007199254740993}", of).value<Pair>("n");
     BOOST_TEST(static_cast<int>(pair.small) == -3);
     BOOST_TEST(pair.large == 9007199254740993);
-    BOOST_TEST(refusal(lines + "{char:1}", of).find("16 bytes on the device; '{char:1}' makes 1") != std::string::npos);
+    BOOST_TEST(refusal(lines + "{char:1}", of).find("16 bytes on the device; '{char:1}' has 1") != std::string::npos);
     BOOST_TEST(refusal(lines + "{char:300, long:1}", of).find("300 does not fit the type char") != std::string::npos);
     BOOST_TEST(refusal(lines + "{char:0.5, long:1}", of).find("takes whole numbers") != std::string::npos);
 }

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(normal_data_has_its_mean_and_deviation) {
     BOOST_TEST(std::fabs(std::sqrt(squares / 20000) - 2) < 0.1);
     const auto beyond = std::ranges::count_if(x, [](double v) { return std::fabs(v - 5) > 4; });
     BOOST_TEST((beyond > 700 && beyond < 1120));  // 4.55 %
-    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::normal}) == "are no floating-point numbers");
+    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::normal}) == "are not floating-point numbers");
 }
 
 BOOST_AUTO_TEST_CASE(sums_of_powers_do_not_depend_on_the_order) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(offsets_start_at_zero_and_rise_to_the_last) {
     BOOST_TEST(std::set<std::int32_t>(row.begin(), row.end()).size() > 80u);
     BOOST_TEST((draw<std::int32_t>("int", 1, {.least = 0, .most = 5, .draw = Draw::offsets}) == std::vector{0}));
     BOOST_TEST(undrawable(type("uchar"), 8, {.most = 256, .draw = Draw::offsets}) == "cannot count to 256");
-    BOOST_TEST(undrawable(type("float"), 8, {.draw = Draw::offsets}) == "are no integers");
+    BOOST_TEST(undrawable(type("float"), 8, {.draw = Draw::offsets}) == "are not integers");
 }
 
 BOOST_AUTO_TEST_CASE(each_row_of_one_hot_data_has_one_1) {
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(text_is_words_of_lower_case_letters) {
     BOOST_TEST(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz \n") == std::string::npos);
     BOOST_TEST((std::ranges::count(text, ' ') > 400 && std::ranges::count(text, '\n') > 20));
     BOOST_TEST(text.find("  ") == std::string::npos);
-    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::text}) == "are no bytes");
+    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::text}) == "are not bytes");
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16_is_a_float_rounded_to_its_upper_half) {
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(nibbles_are_stored_two_per_byte_and_compared_singly) {
     BOOST_TEST(!difference("x", *a, *b, type("nibble"), near, "expected"));
     BOOST_TEST(undrawable(type("nibble"), 16, {.draw = Draw::permutation}) == "");
     BOOST_TEST(undrawable(type("nibble"), 18, {.draw = Draw::permutation}) == "cannot count to 17");
-    BOOST_TEST(undrawable(type("nibble"), 8, {.draw = Draw::text}) == "are no bytes");
+    BOOST_TEST(undrawable(type("nibble"), 8, {.draw = Draw::text}) == "are not bytes");
 }
 
 BOOST_AUTO_TEST_CASE(pixel_format_is_parsed_by_name) {

@@ -185,24 +185,25 @@ BOOST_AUTO_TEST_CASE(invalid_lines_are_refused_in_one_sentence) {
              {sort + "swap bins bins\n",
               "k.cl:8:6: 'swap' takes two buffers, as in 'swap front back'; found 'bins bins'"},
              {sort + "swap keys n\n",
-              "k.cl:8:6: 'swap' names 'n', which is no buffer of sequence 'sort'; there are "
+              "k.cl:8:6: 'swap' names 'n', which is not a buffer of sequence 'sort'; its shared arguments are "
               "keys, bins, sorted"},
              {sort + "swap keys bins\n",
               "k.cl:8:6: 'keys' has 64 elements and 'bins' has 16; only buffers of the same length can be swapped"},
              {sort + "reset sorted\n",
-              "k.cl:8:7: 'reset' names 'sorted', which has no data; write e.g. 'arg sorted = zero:64'"},
+              "k.cl:8:7: 'reset' names 'sorted', which has no initial data; write e.g. 'arg sorted = zero:64'"},
              {sort + "reset keys\n", "k.cl:8:7: 'reset' names 'keys', which no kernel of the sequence writes"},
              {sort + "reset each keys\n", "k.cl:8:12: 'reset' names 'keys', which no kernel of the sequence writes"},
              {sort + "reset each \n",
-              "k.cl:8:7: 'reset' names 'each', which is no buffer of sequence 'sort'; there are keys, bins, sorted"},
+              "k.cl:8:7: 'reset' names 'each', which is not a buffer of sequence 'sort'; its shared arguments are "
+              "keys, bins, sorted"},
              {sort + "repeat 0\n",
-              "k.cl:8:8: the sequence repeats 0 times; possible are 1 to 1365, as an operation has "
+              "k.cl:8:8: the sequence repeats 0 times; expected 1 to 1365, because an operation has "
               "at most 4096 launches"},
              {sort + "arg bins = zero:rep\n",
-              "k.cl:8:17: 'rep' is not defined; known are n, or add a line 'axis rep = 1024'"},
+              "k.cl:8:17: 'rep' is not defined; known names are n, or add a line 'axis rep = 1024'"},
              {sort + "axis rep = 3\n",
-              "k.cl:8:6: an axis of a file with sequences may not be called 'rep', the number of "
-              "the repetition"},
+              "k.cl:8:6: axis 'rep' is reserved for the number of the repetition in a file with "
+              "sequences; rename it"},
              {sort + "kernel scan\narg bins = zero:32\n",
               "k.cl:7:10: in sequence 'sort', 'bins' is zero:16 for 'count' and zero:32 for 'scan'; a line 'arg bins = "
               "…' after 'sequence sort' sets it for all"},
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(invalid_lines_are_refused_in_one_sentence) {
               "k.cl:7:10: in sequence 's', 'bins' is uint* for 'scan' and float* for 'other'; kernels can share "
               "only a buffer of one type"},
              {sort + "kernel more = nothing\n",
-              "k.cl:8:8: there is no kernel 'nothing' in 'k.cl'; there are count, other, "
+              "k.cl:8:8: 'k.cl' has no kernel 'nothing'; its kernels are count, other, "
               "scan, scatter"},
              {sort + "kernel more = scan\n",
               "k.cl:8:8: no sequence lists 'more', but aliases of kernels run in sequences only"},
@@ -229,7 +230,8 @@ BOOST_AUTO_TEST_CASE(missing_kernel_is_refused_first) {
     } catch (const Error& e) {
         BOOST_TEST(
             e.what() ==
-            std::string("k.cl:1:21: sequence 's' lists 'skan', which is no kernel of 'k.cl'; there are count, scan"));
+            std::string(
+                "k.cl:1:21: sequence 's' lists 'skan', which is not a kernel of 'k.cl'; its kernels are count, scan"));
     }
 }
 

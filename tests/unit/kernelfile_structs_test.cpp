@@ -146,29 +146,28 @@ BOOST_AUTO_TEST_CASE(invalid_rules_are_refused_in_one_sentence) {
              {"fields:8", takes + "'fields:8'"},
              {"fields:{x:rand}", takes + "'fields:{x:rand}'"},
              {"fields:8:{x:rand, y:0}",
-              "k.cl:1:9: argument 'p' of kernel 'k' has no field 'y'; there are x, v[0], v[1], m, id"},
+              "k.cl:1:9: argument 'p' of kernel 'k' has no field 'y'; its fields are x, v[0], v[1], m, id"},
              {"fields:8:{x:rand, x:0}", "k.cl:1:27: the field 'x' is given twice"},
-             {"fields:8:{x:rnd:0:1}", "k.cl:1:21: there is no rule 'rnd'; did you mean rand?"},
+             {"fields:8:{x:rnd:0:1}", "k.cl:1:21: unknown rule 'rnd'; did you mean rand?"},
              {"fields:8:{x:rand:0}",
-              "k.cl:1:26: 'rand' takes no bounds or two, as in rand:n:0:1; in a field without the length"},
+              "k.cl:1:26: 'rand' takes no bounds or two, as in rand:n:0:1; a field takes no length"},
              {"fields:8:{x}", "k.cl:1:19: a field is NAME:RULE, as in position:rand:-1:1 or id:iota; found 'x'"},
-             {"fields:8:{x:rand, int id:0}", "k.cl:1:27: either all fields have their types or none; found 'int id:0'"},
+             {"fields:8:{x:rand, int id:0}", "k.cl:1:27: give the types of all fields or of none; found 'int id:0'"},
              {"fields:8:{real x:0}",
               "k.cl:1:19: 'real x' is not a field with a type of OpenCL C, as in float3 position"},
              {"fields:8:{id:normal}",
-              "k.cl:1:22: 'id:normal' does not fit 'p.id', whose elements of type int are no floating-point numbers"},
+              "k.cl:1:22: 'id:normal' does not fit 'p.id', whose elements of type int are not floating-point numbers"},
              {"fields:8:{id:3000000000}", "k.cl:1:22: the value 3000000000 does not fit the type int"},
              {"fields:8:{float x:0, int id:0}",
-              "k.cl:1:9: argument 'p' of kernel 'k' is a __global const Particle* with 32 bytes on the device; "
-              "'fields:8:{float x:0, int id:0}' makes 8; name every field of the struct, in order"}})
+              "k.cl:1:9: argument 'p' of kernel 'k' is a __global const Particle*, which has 32 bytes on the device; "
+              "'fields:8:{float x:0, int id:0}' has 8; name every field of the struct, in order"}})
         BOOST_TEST(refusal(value) == sentence);
 }
 
 BOOST_AUTO_TEST_CASE(unknown_fields_are_asked_for_or_refused) {
-    BOOST_TEST(
-        refusal("fields:8:{x:rand}", signature("")) ==
-        "k.cl:1:9: argument 'p' of kernel 'k' is a __global const Particle*, whose fields the text does not tell; "
-        "give their types, as in fields:n:{float3 position:rand, int id:iota}");
+    BOOST_TEST(refusal("fields:8:{x:rand}", signature("")) ==
+               "k.cl:1:9: argument 'p' of kernel 'k' is a __global const Particle*; its fields are not in the source; "
+               "give their types, as in fields:n:{float3 position:rand, int id:iota}");
     auto of = signature();
     for (auto& p : of.parameters) p.type = *model::builtin_type("float");
     BOOST_TEST(

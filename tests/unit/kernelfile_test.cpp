@@ -94,9 +94,9 @@ BOOST_AUTO_TEST_CASE(conditions_compare_and_combine_like_c) {
 BOOST_AUTO_TEST_CASE(invalid_expression_reports_its_place) {
     BOOST_TEST(refusal("n + m") == "t:1:5: unknown m");
     BOOST_TEST(refusal("n / (n - 100)") == "t:1:3: division by zero");
-    BOOST_TEST(refusal("n * 9223372036854775807") == "t:1:3: the value does not fit 63 bits");
-    BOOST_TEST(refusal("n << 62") == "t:1:3: the value does not fit 63 bits");
-    BOOST_TEST(refusal("n >> n") == "t:1:3: this shifts by 100 places; possible are 0 to 62");
+    BOOST_TEST(refusal("n * 9223372036854775807") == "t:1:3: the value does not fit in 63 bits");
+    BOOST_TEST(refusal("n << 62") == "t:1:3: the value does not fit in 63 bits");
+    BOOST_TEST(refusal("n >> n") == "t:1:3: this shifts by 100 places; expected 0 to 62");
     BOOST_TEST(refusal("n < 3").find("expected an operator") != std::string::npos);
     BOOST_TEST(refusal(std::string(100, '(') + "1").find("nested deeper than") != std::string::npos);
 }

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(level_shared_with_a_neighbour_is_withheld_with_both_sizes) 
     // A sharp knee too early is no size either.
     const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
     const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
-    for (const auto* part : {"measured 1.19 MiB", "reports 2 MiB", "neighbour"})
+    for (const auto* part : {"measured 1.19 MiB", "reports 2 MiB", "another thread"})
         BOOST_TEST(says(sharp, part), sharp);
 }
 

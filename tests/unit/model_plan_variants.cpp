@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(excessive_number_of_points_is_refused) {
     BOOST_TEST(refusal("1:200:+1", "1:100:+1") == "");
     BOOST_TEST(refusal("1:200:+1", "1:200:+1") ==
                "the selected variants have more than 100000 points together; give fewer values or variants");
-    BOOST_TEST(refusal("1:1000:+1", "1:1000:+1") == "the axes make more than 100000 points together");
+    BOOST_TEST(refusal("1:1000:+1", "1:1000:+1") == "the axes make more than 100000 points together; give fewer values");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -208,10 +208,10 @@ BOOST_AUTO_TEST_CASE(impossible_region_is_refused_with_the_possible_values) {
 }
 
 BOOST_AUTO_TEST_CASE(image_must_be_wide_enough_for_the_pitch) {
-    BOOST_TEST(refusal(42, 1, 20.2, {}) ==
-               "an image 42 pixels wide is too narrow for pitch 20.2, which takes at least 43");
+    BOOST_TEST(refusal(42, 1, 20.2, {}) == "the image is 42 pixels wide; pitch 20.2 needs at least 43");
     BOOST_TEST(refusal(43, 1, 20.2, {}) == "accepted");
-    BOOST_TEST(refusal(100, 1, 1e30, {}).find("too narrow for pitch") != std::string::npos);
+    BOOST_TEST(refusal(100, 1, 1e30, {}).find("the image is 100 pixels wide; pitch 1e+30 needs at least") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_pitch_below_one_is_refused) {
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(file_sets_the_size_and_outside_the_region_is_black) {
     files["src"].height = 6;
     BOOST_CHECK_EXCEPTION(
         test::set_up_cell("pitch_implicit", {{"pitch", "2"}}, device, 1, 0, files), Error, [](const Error& e) {
-            return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: an image 4 pixels wide") == 0;
+            return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: the image is 4 pixels wide") == 0;
         });
 }
 

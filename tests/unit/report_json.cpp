@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(record_of_schema_1_is_read_without_a_run) {
     BOOST_TEST(refusal_after([](Json& json) { json["run"]["order"].erase("position"); }) ==
                "this is not a record: it has no 'run.order.position'");
     BOOST_TEST(refusal_after([](Json& json) { json["run"]["driver_caches"]["X"] = 1; }) ==
-               "this is not a record: 'run.driver_caches.X' is not a text");
+               "this is not a record: 'run.driver_caches.X' is not a string");
 }
 
 BOOST_AUTO_TEST_CASE(rounds_and_phases_are_read_back_if_present) {

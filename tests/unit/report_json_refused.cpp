@@ -26,18 +26,18 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place) {
                "this is not a record: its JSON is damaged: a number in it is too large");
     BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
     BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) ==
-               "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, "
-               "launch_failed, wrong_result, timed_out and disagree");
+               "this is not a record: the status 'fine' is unknown; expected ok, unsupported, build_failed, "
+               "launch_failed, wrong_result, timed_out or disagree");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) ==
                "this is not a record: 'time.median' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) ==
                "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
     BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) ==
-               "this is not a record: 'samples' is not a list of numbers");
+               "this is not a record: 'samples' is not an array of numbers");
     BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["better"] = "no"; }) ==
                "this is not a record: 'metrics.bandwidth.better' is 'no', not one of lower, higher, neither");
     BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) ==
-               "this is not a record: 'point.width' is neither a text nor a number");
+               "this is not a record: 'point.width' is neither a string nor a number");
     BOOST_TEST(refusal_after([](Json& j) { j["device"] = 1; }) == "this is not a record: 'device' is not an object");
 }
 
@@ -47,11 +47,11 @@ BOOST_AUTO_TEST_CASE(invalid_hot_code_is_refused_with_its_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) ==
                "this is not a record: 'hot.blocks.share' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) ==
-               "this is not a record: 'hot.blocks' is not a list");
+               "this is not a record: 'hot.blocks' is not an array");
 }
 
 BOOST_AUTO_TEST_CASE(impossible_record_is_refused_with_the_reason) {
-    const auto cannot = [](const std::string& what) { return "this record cannot be: " + what; };
+    const auto cannot = [](const std::string& what) { return "this record is impossible: " + what; };
     const auto time = [](const char* key, double value) {
         return refusal_after([&](Json& j) { j["time"][key] = value; });
     };
@@ -70,14 +70,14 @@ BOOST_AUTO_TEST_CASE(impossible_record_is_refused_with_the_reason) {
     BOOST_TEST(time("mad", -1) == cannot("'time.mad' is -1.00 s"));
     BOOST_TEST(time("median", 1.2275e-3) == "");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 19; }) == cannot("'time.n' is 19 and it has 20 samples"));
-    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 0; }) == cannot("it has a time of no sample"));
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 0; }) == cannot("it has a time, but 'time.n' is 0"));
     BOOST_TEST(refusal_after([](Json& j) { j.erase("samples"); }) == "");  // a shortened record
     BOOST_TEST(refusal_after([](Json& j) { j.erase("time"); }) == cannot("it has samples and no time"));
     BOOST_TEST(refusal_after([](Json& j) {
                    for (auto& s : j["samples"]) s = 1;
                }).find("is outside its samples, 1.00 s to 1.00 s") != std::string::npos);
     BOOST_TEST(refusal_after([](Json& j) { j["status"] = "wrong_result"; }) ==
-               cannot("it is wrong_result and has a time; only a cell that is ok has one"));
+               cannot("its status is wrong_result, but it has times"));
     BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["value"] = -1; }) ==
                cannot("its bandwidth is -1.00 B/s"));
 }
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(negative_times_are_allowed_in_differences_and_free_steps) {
     r.time->min = r.samples.front() = -1e-6;
     BOOST_TEST(refusal(report::to_json_line(r)) == "");
     r.metrics.clear();
-    BOOST_TEST(refusal(report::to_json_line(r)) == "this record cannot be: 'time.min' is -1.00e-6 s");
+    BOOST_TEST(refusal(report::to_json_line(r)) == "this record is impossible: 'time.min' is -1.00e-6 s");
     for (auto* value : {&r.time->median, &r.time->min, &r.time->low, &r.time->q1}) *value = -1e-9;
     r.samples.front() = -1e-9;
     r.warnings = {"no-cost: between -1 and 1 s a step, which cannot be told from nothing"};

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(room_for_rotating_sets_includes_their_guards) {
     const double needed = 128 * 1.125 * MiB;
     BOOST_TEST(refusal(Cache::rotate, {}, MiB, needed) == "");
     const auto text = refusal(Cache::rotate, {}, MiB, needed - 1);
-    for (const auto* part : {"128 sets", "with their guards", "144 MiB in all"}) BOOST_TEST(holds(text, part), text);
+    for (const auto* part : {"128 copies", "with their guards", "144 MiB in all"}) BOOST_TEST(holds(text, part), text);
 }
 
 BOOST_AUTO_TEST_CASE(yardstick_has_the_footprint_of_the_cell) {
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(cells_that_cannot_rotate_have_a_reason) {
     BOOST_TEST(holds(refusal(Cache::rotate, repeated, 1 << 20), "several launches"));
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 0), "has none"));
     const auto small = refusal(Cache::rotate, plain, 4096);
-    for (const auto* part : {"32768 sets of 4 KiB", "128 MiB", "4096"}) BOOST_TEST(holds(small, part), small);
+    for (const auto* part : {"32768 copies of 4 KiB", "128 MiB", "at most 4096"}) BOOST_TEST(holds(small, part), small);
     auto simulator = test::probe_cpu();
     simulator.implementation = model::Implementation::oclgrind;
     BOOST_TEST(holds(refusal(Cache::cold, plain, 1 << 20, 1e12, simulator), "simulator"));
@@ -197,9 +197,9 @@ BOOST_AUTO_TEST_CASE(only_nvidia_kernel_arrays_may_exceed_the_local_memory_limit
     };
     using enum model::Implementation;
     BOOST_TEST(refused(nvidia, 223 << 10, 0) == "");
-    BOOST_TEST(refused(amd, 223 << 10, 0) == "it needs 223 KiB of local memory; the device has 48 KiB");
-    BOOST_TEST(refused(nvidia, 0, 49 << 10) == "it needs 49 KiB of local memory; the device has 48 KiB");
-    BOOST_TEST(refused(nvidia, 40 << 10, 9 << 10) == "it needs 49 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(amd, 223 << 10, 0) == "this point needs 223 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(nvidia, 0, 49 << 10) == "this point needs 49 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(nvidia, 40 << 10, 9 << 10) == "this point needs 49 KiB of local memory; the device has 48 KiB");
     BOOST_TEST(refused(nvidia, 40 << 10, 8 << 10) == "");
 }
 

@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(stream_has_the_resident_groups_but_at_most_one_per_k_step) 
     BOOST_TEST(groups({{"m", "1"}, {"schedule", "stream"}, {"tile", "64x64"}}) == 1u);
     BOOST_TEST(groups({{"m", "600"}, {"schedule", "tiles"}, {"tile", "128x128"}}) == 25u);
     BOOST_TEST(says(unsupported("gemm", "pipelined", {{"m", "40"}, {"schedule", "stream"}, {"slices", "2"}}),
-                    "axis 'slices' must be 1"));
+                    "axis 'slices' is 2; it must be 1"));
 }
 
 BOOST_AUTO_TEST_CASE(streams_replace_a_nearly_empty_last_round_on_nvidia_only) {

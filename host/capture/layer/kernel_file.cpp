@@ -67,7 +67,8 @@ std::string format_of(const Resource& image) {
     const auto order = orders.find(image.format->image_channel_order);
     const auto channel = image.format->image_channel_data_type - CL_SNORM_INT8;
     if (order == orders.end() || channel >= std::size(from_snorm_int8) || !*from_snorm_int8[channel])
-        throw std::runtime_error("an image has a format that kernel files lack");
+        throw std::runtime_error(concat("kernel files do not support an image's format: channel order ",
+                                        image.format->image_channel_order, ", data type CL_SNORM_INT8 + ", channel));
     return concat(order->second, from_snorm_int8[channel], ":", sizes_text(image.sizes), ":");
 }
 

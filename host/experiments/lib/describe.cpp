@@ -38,7 +38,7 @@ Texts list_of(const std::string& value) {
 double number_of(const std::string& text) {
     if (const auto whole = parse_integer(text)) return static_cast<double>(*whole);
     if (const auto real = parse_real(text)) return *real;
-    throw Error(Blame::usage, "'", text, "' is no number");
+    throw Error(Blame::usage, "'", text, "' is not a number");
 }
 
 /// Parses "1 to 4Ki", optionally followed by "powers of two" or "multiples of 4".
@@ -53,7 +53,7 @@ void set_range(Axis& axis, const std::string& value) {
             axis.least = number_of(part.substr(0, to));
             axis.most = number_of(part.substr(to + 4));
         } else if (!part.empty()) {
-            throw Error(Blame::usage, "'", part, "' is no range");
+            throw Error(Blame::usage, "'", part, "' is not a range");
         }
     }
 }
@@ -130,7 +130,7 @@ Experiment described(const std::string& family, std::string_view text) {
                            : !out.variants.empty() ? set_property(out.variants.back(), key, value)
                            : !out.axes.empty()     ? set_property(out.axes.back(), key, value)
                                                    : false;
-        if (!known) throw Error(Blame::usage, family, ".cl: '", key, "' is no word of a family's description here");
+        if (!known) throw Error(Blame::usage, family, ".cl: '", key, "' is not a key of a family's description");
     }
     if (out.question.empty())
         throw Error(Blame::usage, "cl/", family, ".cl has no comment /* family */ with a question");

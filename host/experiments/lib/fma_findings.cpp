@@ -191,7 +191,7 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
                       " units explain the steps equally well");
     if (stairs->period.value < device.compute_units)
         return refuse(concat("the steps show ", text_of(stairs->period.value), ", but the driver reports ",
-                             device.compute_units, ": the others had other work, or are closed to this process"));
+                             device.compute_units, ": the others were busy, or this process may not use them"));
     out.push_back(figure("units", "compute units", "", stairs->period,
                          "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
                              ", at least " + percent(agreement) + " of the samples agree"));

@@ -64,7 +64,7 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
     // extends this to 32 words.
     plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
-        throw Unsupported("a row of ", plan.row, " words (axis 'pad') does not hold whole vectors of ", plan.lanes);
+        throw Unsupported("a row has ", plan.row, " words (axis 'pad'); it must have a multiple of ", plan.lanes);
 }
 
 void choose_groups(Plan& plan, const Request& request, Params& params) {
@@ -75,7 +75,7 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     params.record("local", plan.local.text());
     lib::require_group(device, plan.local.count());  // every kernel states its group (reqd_work_group_size)
     if (plan.body == Body::rows && plan.local.count() != 1)
-        throw Unsupported("axis 'local' is ", plan.local.text(), "; himeno_wide has one work-item per group on a CPU");
+        throw Unsupported("axis 'local' is ", plan.local.text(), "; himeno_wide needs 1 on a CPU");
     const auto& l = plan.local.size;
     const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2, k = plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0);
     if (plan.body == Body::local) {

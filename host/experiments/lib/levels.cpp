@@ -203,8 +203,8 @@ private:
                 pages = text_of(std::round(*share)) + " % in huge pages; ";
         }
         if (times.size() < 2)
-            return refuse("the chase through every line in random order has no two footprints beyond the " +
-                          bytes_text(below) + " that the system reports for the last level");
+            return refuse("fewer than two footprints of the chase exceed the last-level cache, " + bytes_text(below) +
+                          " as the system reports");
         const auto [least, most] = std::ranges::minmax_element(times);
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
@@ -254,7 +254,7 @@ private:
         }
         if (early)
             return refuse("measured " + bytes_text(early->at.value) + ", and " + reported +
-                          ": a neighbour on the core or small pages underneath may take the rest");
+                          ": another thread on the core, or small pages, may take the rest");
         refuse("the curve has no knee there, and " + reported);
     }
 

@@ -33,7 +33,7 @@ inline std::optional<Tile> nvidia_tile(const Device& device, const std::string& 
 /// NVIDIA's PTX ISA: wgmma of sm_90, by four warps, with factors in local memory.
 inline Tile wgmma_tile(const Device& device, const std::string& type) {
     if (device.implementation != Implementation::nvidia || device.compute_capability != 90 || type == "f64")
-        throw Unsupported("only NVIDIA's sm_90 has the instruction wgmma, and not for f64");
+        throw Unsupported("the instruction wgmma needs NVIDIA's sm_90 and a type other than f64");
     return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
 }
 
@@ -72,7 +72,7 @@ inline Tile tile_of(const Device& device, const std::string& type) {
     if (device.implementation == Implementation::nvidia) out = nvidia_tile(device, type);
     if (device.implementation == Implementation::amd) out = amd_tile(device, type);
     if (device.implementation == Implementation::intel_gpu) out = intel_tile(device, type);
-    if (!out) throw Unsupported("no matrix unit for ", type, " is known of this device");
+    if (!out) throw Unsupported("cllab knows no matrix unit for ", type, " on this device");
     return *out;
 }
 

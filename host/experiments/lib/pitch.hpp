@@ -50,8 +50,8 @@ inline Geometry resolve(long long width, long long height, double pitch, const R
         throw Error(Blame::usage, "the image is ", width, "x", height, " pixels; each side can be 1 to 1073741823");
     // Compare as doubles first, because the pitch may be beyond any integer.
     if (2 * std::floor(pitch) + 3 > static_cast<double>(width))
-        throw Error(Blame::usage, "an image ", width, " pixels wide is too narrow for pitch ", format_exact(pitch),
-                    ", which takes at least ", format_exact(2 * std::floor(pitch) + 3));
+        throw Error(Blame::usage, "the image is ", width, " pixels wide; pitch ", format_exact(pitch),
+                    " needs at least ", format_exact(2 * std::floor(pitch) + 3));
     Geometry g;
     g.width = static_cast<int>(width);
     g.height = static_cast<int>(height);

@@ -42,7 +42,7 @@ public:
         if (code == 0) return;
         const char* words = nullptr;
         function<int, const char**>("cuGetErrorString")(code, &words);
-        throw std::runtime_error(std::string(name) + " gives " + std::to_string(code) +
+        throw std::runtime_error(std::string(name) + " returned " + std::to_string(code) +
                                  (words ? ": " + std::string(words) : ""));
     }
 
@@ -50,7 +50,7 @@ private:
     template <typename... Arguments>
     int (*function(const char* name))(Arguments...) {
         void* found = dlsym(library_, name);
-        if (!found) throw std::runtime_error("the CUDA driver has no " + std::string(name));
+        if (!found) throw std::runtime_error("the CUDA driver exports no function " + std::string(name));
         return reinterpret_cast<int (*)(Arguments...)>(found);
     }
 
@@ -108,8 +108,8 @@ Plan plan_in(const std::string& folder) {
                 argument.value.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
             plan.arguments.push_back(argument);
         } else
-            throw std::runtime_error("line '" + line + "' of launch.txt is unknown");
-        if (words.fail()) throw std::runtime_error("line '" + line + "' of launch.txt lacks a value");
+            throw std::runtime_error("launch.txt has a line that begins with an unknown word: '" + line + "'");
+        if (words.fail()) throw std::runtime_error("launch.txt has a line without all its values: '" + line + "'");
     }
     return plan;
 }
@@ -151,7 +151,7 @@ std::string launch(Plan& plan, unsigned timed) {
             const auto data = read(plan.folder + "/" + argument.file);
             if (data.size() != argument.bytes)
                 throw std::runtime_error(argument.file + " has " + std::to_string(data.size()) +
-                                         " bytes, launch.txt says " + std::to_string(argument.bytes));
+                                         " bytes; launch.txt expects " + std::to_string(argument.bytes));
             cuda.call("cuMemAlloc_v2", &argument.address, argument.bytes);
             cuda.call("cuMemcpyHtoD_v2", argument.address, static_cast<const void*>(data.data()), argument.bytes);
         }

@@ -200,13 +200,13 @@ Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::pat
 
 std::optional<std::string> not_for_cuda(const Setup& setup) {
     const auto launch = only_launch(setup);
-    if (!launch) return "an operation of it is not one launch";
-    if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
-    if (!setup.parts.empty()) return "an argument of it is part of a buffer";
+    if (!launch) return "its operation is not a single kernel launch";
+    if (setup.reference) return "its results are checked against those of another kernel";
+    if (!setup.parts.empty()) return "one of its arguments is a part of a buffer";
     const auto arguments = arguments_of(setup);
     for (const auto* argument : arguments) {
         if (bytes_of(*argument) > 0 && std::ranges::count(arguments, argument) > 1)
-            return "two of its arguments are one buffer";
+            return "two of its arguments are the same buffer";
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
             return "it takes an image";
         if (std::holds_alternative<Local>(*argument))

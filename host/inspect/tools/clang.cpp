@@ -104,11 +104,11 @@ ChosenCompiler chosen(const std::string& word) {
     } else if (word.starts_with("clang")) {
         out.clang = find_tool({word}).value_or("");
         if (out.clang.empty())
-            throw Error(Blame::environment, "compiler '", word, "' is not on PATH; there are ",
+            throw Error(Blame::environment, "compiler '", word, "' not found on PATH; the compilers there are ",
                         here().empty() ? "none" : join(here(), ", "));
     } else if (word != "amd_comgr") {
-        throw Error(Blame::usage, "no compiler '", word,
-                    "'; --compiler takes clang-N, amd_comgr, the path of a clang, zig or ptxas, and a folder with one");
+        throw Error(Blame::usage, "unknown compiler '", word,
+                    "'; --compiler takes clang-N, amd_comgr, or the path of a clang, zig or ptxas or of their folder");
     }
     if (out.clang.filename() == "zig") out.words = {"clang"};
     return out;
@@ -124,10 +124,10 @@ std::vector<ChosenCompiler> chosen_compilers(const std::string& list) {
     for (const auto& word : words) {
         out.push_back(chosen(word));
         if (std::ranges::count(out, out.back().name, &ChosenCompiler::name) > 1)
-            throw Error(Blame::usage, "two compilers of --compiler have the name '", out.back().name,
-                        "'; the names must differ");
+            throw Error(Blame::usage, "--compiler names two compilers '", out.back().name,
+                        "'; their file names must differ");
     }
-    if (out.empty()) throw Error(Blame::environment, "there is no clang-N on PATH (--compiler all)");
+    if (out.empty()) throw Error(Blame::environment, "--compiler all found no clang-N on PATH");
     return out;
 }
 

@@ -53,7 +53,7 @@ public:
     }
     void* function(const char* name) const {
         void* found = ::dlsym(handle_, name);
-        return found ? found : throw Error(Blame::environment, file_, " has no function ", name);
+        return found ? found : throw Error(Blame::environment, file_, " exports no function ", name);
     }
 
 private:
@@ -78,7 +78,7 @@ void check(amd_comgr_status_t status, const char* what) {
     if (status == AMD_COMGR_STATUS_SUCCESS) return;
     const char* text = nullptr;
     COMGR(status_string)(status, &text);
-    throw Error(Blame::environment, "amd_comgr: ", what, " gives ", text ? text : "an unknown status");
+    throw Error(Blame::environment, "amd_comgr: ", what, " returned ", text ? text : "an unknown status");
 }
 
 void release(amd_comgr_data_t data) { COMGR(release_data)(data); }

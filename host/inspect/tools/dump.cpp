@@ -32,7 +32,7 @@ constexpr const char* list_title = "What cllab wrote here and replaces; other fi
 void make_folder(const fs::path& folder) {
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (failed) fail("the dump folder '" + folder.string() + "' cannot be made: " + failed.message());
+    if (failed) fail("the dump folder '" + folder.string() + "' cannot be created: " + failed.message());
 }
 
 Descriptor open_file(const fs::path& path) {
@@ -110,7 +110,7 @@ void add_to_dump(const fs::path& folder, const std::string& file, ByteSpan conte
     const auto list = open_file(folder / list_name);
     lock(list);
     auto names = read_file(folder / list_name).value_or("");
-    if (!names.starts_with(list_title)) fail("'" + folder.string() + "' no longer contains a dump");
+    if (!names.starts_with(list_title)) fail("'" + folder.string() + "' is no longer a dump folder");
     if (("\n" + names).find("\n" + file + "\n") == names.npos) names += file + "\n";
     if (!replace_content(list, names)) fail("'" + (folder / list_name).string() + "' cannot be written");
     write_file(folder / file, content);
@@ -163,7 +163,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
     if (!lock(list_)) fail("the dump folder '" + folder.string() + "' is being written by another run");
     const auto lines = split(read_file(folder / list_name).value_or(""), '\n');
     if (!(lines.size() == 1 && lines.front().empty()) && lines.front() != list_title)
-        fail("'" + (folder / list_name).string() + "' was not written by cllab, so cllab dumps nothing there");
+        fail("'" + (folder / list_name).string() + "' was not written by cllab, so cllab writes no dump there");
     // Accepts only names without a path, whatever the file contains.
     std::vector<std::string> old;
     for (std::size_t i = 1; i < lines.size(); ++i)
@@ -177,7 +177,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
     for (const auto& file : files)
         if (is_foreign(file))
             fail("'" + (folder / file).string() +
-                 "' was not written by cllab and is kept, so cllab dumps nothing there");
+                 "' was not written by cllab and is kept, so cllab writes no dump there");
     for (const auto& file : old) fs::remove(folder / file, ignored);
     if (!replace_content(list_, list_title + ("\n" + join(files, "\n")) + "\n"))
         fail("'" + (folder / list_name).string() + "' cannot be written: " + std::strerror(errno));

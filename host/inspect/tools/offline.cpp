@@ -33,7 +33,7 @@ Found find_target(const std::string& name) {
         }
     }
     throw Error(Blame::usage,
-                "there is no target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
+                "unknown target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
 }
 
 /// "sub_group_broadcast" of "_Z19sub_group_broadcastij".
@@ -206,10 +206,10 @@ void require_offline(const std::string& target, const ChosenCompiler& by) {
     const auto found = find_target(target);
     const bool own = found.set.offline->implementation == model::Implementation::intel_gpu;
     if (own && !by.clang.empty())
-        throw Error(Blame::environment, "cannot make code for ", target, " by ", by.name, ": only ocloc can");
+        throw Error(Blame::environment, by.name, " cannot compile for ", target, "; only ocloc can");
     // A chosen clang reports by itself what it lacks.
     if (!found.target.available() && by.clang.empty())
-        throw Error(Blame::environment, "cannot make code for " + target + " here: " + found.target.missing);
+        throw Error(Blame::environment, "cannot compile for " + target + " here: " + found.target.missing);
 }
 
 std::string missing_of(const std::string& target) {

@@ -202,7 +202,7 @@ TempFolder::TempFolder() {
     if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
     std::string pattern = (own_folder() / "XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        throw Error(Blame::environment, "cannot make the temporary folder " + pattern + ": " + std::strerror(errno));
+        throw Error(Blame::environment, "temporary folder '", pattern, "' cannot be created: ", std::strerror(errno));
     path_ = pattern;
 }
 

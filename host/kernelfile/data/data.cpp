@@ -169,9 +169,9 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {
     const auto damaged = [&](const std::string& why) { refuse(place, "'", name, "' is not a valid .npy file: ", why); };
     const auto byte = [&](std::size_t i) { return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0; };
-    if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it lacks the magic bytes");
+    if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it does not begin with \\x93NUMPY");
     const auto version = byte(6);
-    if (version < 1 || version > 3) damaged("its version is " + std::to_string(version) + "; 1, 2 and 3 are known");
+    if (version < 1 || version > 3) damaged("its version is " + std::to_string(version) + "; expected 1, 2 or 3");
     const std::size_t start = version == 1 ? 10 : 12;
     const std::size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
     if (start + length > file.size()) damaged("it ends inside its header");
@@ -193,24 +193,24 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) ||
                       descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
-        refuse(place, "'", name, "' holds elements of type ", cllab::quoted(descr),
-               "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
+        refuse(place, "'", name, "' has elements of type ", cllab::quoted(descr),
+               "; expected integers of 1 to 8 bytes or floats of 2, 4 or 8 bytes, in this machine's byte order");
     std::size_t count = 1;
     for (const auto& part : split(shape.substr(1, shape.size() - 2), ',')) {
         const auto text = trim(part);
         if (text.empty()) continue;
         const auto size = parse_integer(text);
         if (!size || *size < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(*size), &count))
-            damaged("its shape is " + cllab::quoted(shape));
+            damaged("its shape is invalid: " + cllab::quoted(shape));
         out.shape.push_back(static_cast<std::size_t>(*size));
     }
     if (order != "False" && out.shape.size() > 1)
-        refuse(place, "'", name, "' is in Fortran order; save it by numpy.ascontiguousarray");
+        refuse(place, "'", name, "' is in Fortran order; save it with numpy.ascontiguousarray");
     const auto bytes = model::builtin_type(out.type)->bytes;
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)
-        damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " +
-                out.type + " needs another size");
+        damaged("it has " + std::to_string(have) + " bytes of data, but its shape " + shape_text(out.shape) +
+                " needs " + std::to_string(count) + " elements of " + std::to_string(bytes) + " bytes");
     out.data = model::Bytes(file.begin() + start + length, file.end());
     return out;
 }
@@ -239,7 +239,7 @@ std::optional<std::pair<std::string, std::string>> file_of_reference(const Place
 
 model::PixelFormat image_format(const std::string& name, const Place& place) {
     if (const auto found = model::pixel_format(name)) return *found;
-    refuse(place, cllab::quoted(name), " is not an image format; a format is ", model::pixel_formats);
+    refuse(place, cllab::quoted(name), " is not an image format; expected ", model::pixel_formats);
 }
 
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
@@ -257,7 +257,7 @@ model::SharedBytes read_elements(const std::filesystem::path& path, const Place&
     auto bytes = read_bytes(path, place);
     if (is_npy || lower(path.extension().string()) == ".npy") {
         auto array = read_npy(bytes, path.string(), place);
-        if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
+        if (!fits(array, element)) refuse(place, "'", path.string(), "' has ", array.type, " elements; ", whose);
         bytes = std::move(array.data);
     }
     // A captured buffer may end inside a vector, because its length counts scalars. No kernel touches that vector.

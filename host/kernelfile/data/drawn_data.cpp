@@ -141,11 +141,11 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
     const bool floating = type.is_floating();
     switch (drawn.draw) {
         case Draw::normal:
-            return floating ? "" : "are no floating-point numbers";
+            return floating ? "" : "are not floating-point numbers";
         case Draw::permutation:
             return counts_to(type, count - 1) ? "" : "cannot count to " + std::to_string(count - 1);
         case Draw::offsets:
-            if (floating || type.lanes > 1) return "are no integers";
+            if (floating || type.lanes > 1) return "are not integers";
             return fits(type, drawn.most) ? "" : "cannot count to " + std::to_string(drawn.most);
         case Draw::one_hot:
             if (type.lanes > 1) return "are vectors";
@@ -154,7 +154,7 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
                        : "are " + std::to_string(count) + ", not a multiple of the row length " +
                              std::to_string(drawn.most);
         case Draw::text:
-            return type.is_integer() && type.lane_bytes == 1 ? "" : "are no bytes";
+            return type.is_integer() && type.lane_bytes == 1 ? "" : "are not bytes";
         default:
             return {};
     }

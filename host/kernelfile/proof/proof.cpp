@@ -467,10 +467,10 @@ model::Bytes read_result(const std::filesystem::path& path, const ArgumentArray&
     const bool fit =
         like.element.is_opaque() ? array.type == "uchar" || array.type == "char" : fits(array, like.element);
     if (!fit)
-        refuse(place, "'", name, "' holds ", type_name(*model::builtin_type(array.type)), ", the kernel's '", like.name,
-               "' ", type_name(like.element), "; save it with .astype('", type_name(like.element), "')");
+        refuse(place, "'", name, "' has ", type_name(*model::builtin_type(array.type)), " elements; the kernel's '",
+               like.name, "' has ", type_name(like.element), "; save it with .astype('", type_name(like.element), "')");
     if (elements(array.shape) != elements(like.shape))
-        refuse(place, "'", name, "' has the shape ", shape_text(array.shape), ", the kernel's '", like.name, "' ",
+        refuse(place, "'", name, "' has shape ", shape_text(array.shape), "; the kernel's '", like.name, "' has ",
                shape_text(like.shape));
     return std::move(array.data);
 }

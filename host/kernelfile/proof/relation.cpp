@@ -209,8 +209,8 @@ void check_rows(const RelationLine& line, const model::Setup& setup,
         const auto count = static_cast<std::size_t>(model::bytes_of(*argument)) / elements.at(name).bytes;
         if (i == 0) rows = count / line.arrays[i];
         if (count != rows * line.arrays[i])
-            refuse(line.place, "arrays in one order must have one length; those of '", line.from.front(), "' have ",
-                   rows, " elements, and '", name, "' has ", count, " in ", line.arrays[i]);
+            refuse(line.place, "arrays in one order must have the same length; '", line.from.front(), "' has ", rows,
+                   " elements, but '", name, "' has ", count, " / ", line.arrays[i]);
     }
 }
 
@@ -253,8 +253,8 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
         out.from = {words[5]};
     } else {
         refuse(place,
-               "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X', "
-               "'sum of Y is EXPRESSION' and 'any order of Y'; found ",
+               "'relation' takes 'same under permute X', 'linear in X', 'sum of Y preserved from X', "
+               "'sum of Y is EXPRESSION' or 'any order of Y'; found ",
                cllab::quoted(text));
     }
     return out;
@@ -287,8 +287,8 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
             };
             for (const auto& name : line.from) {
                 if (count(name) != count(line.from.front()))
-                    refuse(line.place, "arrays with the same permutation must have one length; '", line.from.front(),
-                           "' has ", count(line.from.front()), ", '", name, "' ", count(name));
+                    refuse(line.place, "arrays with one permutation must have the same length; '", line.from.front(),
+                           "' has ", count(line.from.front()), " elements, but '", name, "' has ", count(name));
                 data[name] = permuted(given(setup, name), elements.at(name));
             }
             launch(relation, data, false);

@@ -120,7 +120,7 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     const auto& kernel = from.description.kernel_of(item);
     const auto found = std::ranges::find(from.kernels, kernel, &model::KernelSignature::name);
     if (found == from.kernels.end())
-        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which this build does not contain");
+        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which an #if of this build excludes");
     if (found->parameters.empty())
         refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which has no arguments");
     Description own;
@@ -189,8 +189,8 @@ void BoundSequence::check_buffers(Joined& joined) const {
         using Kind = ArgumentSpec::Kind;
         if (!found || !found->parameter.is_buffer() ||
             (found->spec && (found->spec->kind == Kind::part || found->spec->kind == Kind::null)))
-            refuse(place, "'", keyword, "' names '", name, "', which is no buffer of sequence '", line_.name,
-                   "'; there are ", joined.names());
+            refuse(place, "'", keyword, "' names '", name, "', which is not a buffer of sequence '", line_.name,
+                   "'; its shared arguments are ", joined.names());
         return *found;
     };
     for (const auto& swap : line_.swaps) {
@@ -208,7 +208,7 @@ void BoundSequence::check_buffers(Joined& joined) const {
         if (buffer.parameter.is_const)
             refuse(place, "'reset' names '", name, "', which no kernel of the sequence writes");
         if (buffer.spec && buffer.spec->kind == ArgumentSpec::Kind::output)
-            refuse(place, "'reset' names '", name, "', which has no data; write e.g. 'arg ", name,
+            refuse(place, "'reset' names '", name, "', which has no initial data; write e.g. 'arg ", name,
                    " = zero:", buffer.spec->extent.empty() ? "1024" : buffer.spec->extent.front().text(), "'");
     }
 }
@@ -249,8 +249,8 @@ std::size_t BoundSequence::repetitions(const model::Point& point) const {
     const auto most = most_launches / items_.size();
     const auto found = data_->value(point, *line_.repeat);
     if (found < 1 || static_cast<std::size_t>(found) > most)
-        refuse(line_.repeat->place(), "the sequence repeats ", found, " times; possible are 1 to ", most,
-               ", as an operation has at most ", most_launches, " launches");
+        refuse(line_.repeat->place(), "the sequence repeats ", found, " times; expected 1 to ", most,
+               ", because an operation has at most ", most_launches, " launches");
     return static_cast<std::size_t>(found);
 }
 
@@ -324,9 +324,9 @@ void parse_kernel(Piece rest, Description& out, Scope*& scope) {
     if (!is_name(name) || !is_name(kernel) || !rest.text.empty())
         refuse(place,
                "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias in a sequence; the lines after it "
-               "apply to that one");
+               "apply to that kernel");
     if (is_alias && !out.aliases.emplace(name, kernel).second && out.aliases.at(name) != kernel)
-        refuse(place, "'", name, "' is an alias of '", out.aliases.at(name), "' already");
+        refuse(place, "'", name, "' is already an alias of '", out.aliases.at(name), "'");
     auto& [first, of_kernel] = out.kernels[name];
     if (first.file.empty()) first = place;
     scope = &of_kernel;
@@ -392,8 +392,7 @@ void check_sequences(const Description& description, const std::string& path, co
     for (const auto& [name, kernel] : description.aliases) {
         const auto& place = description.kernels.at(name).first;
         if (kernels.count(name)) refuse(place, "'", name, "' is a kernel of '", path, "'; an alias needs another name");
-        if (!kernels.count(kernel))
-            refuse(place, "there is no kernel '", kernel, "' in '", path, "'; there are ", all());
+        if (!kernels.count(kernel)) refuse(place, "'", path, "' has no kernel '", kernel, "'; its kernels are ", all());
         const bool listed = std::ranges::any_of(description.sequences, [&, &n = name](const auto& line) {
             return std::ranges::any_of(line.kernels, [&](const auto& item) { return item.first == n; });
         });
@@ -402,14 +401,14 @@ void check_sequences(const Description& description, const std::string& path, co
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
             refuse(axis.place,
-                   "an axis of a file with sequences may not be called 'rep', the number of the repetition");
+                   "axis 'rep' is reserved for the number of the repetition in a file with sequences; rename it");
     for (const auto& line : description.sequences) {
         if (kernels.count(line.name))
             refuse(line.place, "'", line.name, "' is a kernel of '", path, "'; a sequence needs another name");
         for (const auto& [item, place] : line.kernels)
             if (!kernels.count(description.kernel_of(item)))
-                refuse(place, "sequence '", line.name, "' lists '", item, "', which is no kernel of '", path,
-                       "'; there are ", all());
+                refuse(place, "sequence '", line.name, "' lists '", item, "', which is not a kernel of '", path,
+                       "'; its kernels are ", all());
     }
 }
 

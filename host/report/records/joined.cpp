@@ -85,7 +85,7 @@ void Joined::read(std::istream& in, const std::string& name) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (line.find_first_not_of(" \t\v\f\r") == line.npos) continue;
         if (records_.size() == most_records)
-            throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
+            throw Error(Blame::usage, "the files have more than " + std::to_string(most_records) +
                                           " records, the maximum for one report");
         try {
             take(line);

@@ -35,10 +35,10 @@ using model::FieldRow;
 /// The values that a T can have, in words. `in_list`: for a list of T.
 template <typename T>
 constexpr const char* expected(bool in_list = false) {
-    if (std::is_same_v<T, std::string>) return in_list ? "a list of texts" : "a text";
+    if (std::is_same_v<T, std::string>) return in_list ? "an array of strings" : "a string";
     if (std::is_same_v<T, bool>) return "true or false";
-    if (std::is_floating_point_v<T>) return in_list ? "a list of numbers" : "a number";
-    if (in_list) return "a list of whole numbers";
+    if (std::is_floating_point_v<T>) return in_list ? "an array of numbers" : "a number";
+    if (in_list) return "an array of whole numbers";
     if (std::is_same_v<T, unsigned>) return "a whole number from 0 to 2^32-1";
     return std::is_unsigned_v<T> ? "a whole number from 0 to 2^64-1" : "a whole number";
 }
@@ -128,7 +128,7 @@ private:
     template <typename T>
     void read(std::string_view key, Json& j, std::vector<T>& to, const FieldRow& row) {
         constexpr bool of_objects = requires(Reader & r, T & t) { fields(r, t); };
-        if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "a list" : expected<T>(true)));
+        if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "an array" : expected<T>(true)));
         to.reserve(j.size());
         for (auto& item : j) {
             T& value = to.emplace_back();
@@ -151,7 +151,7 @@ private:
     void read(std::string_view key, Json& j, std::vector<std::pair<std::string, std::string>>& point, const FieldRow&) {
         each(key, j, [&](Reader&, const std::string& axis, Json& value) {
             if (!value.is_string() && !value.is_number())
-                damaged("'point." + excerpt(axis) + "' is neither a text nor a number");
+                damaged("'point." + excerpt(axis) + "' is neither a string nor a number");
             point.emplace_back(axis, value.is_string() ? value.get<std::string>() : value.dump());
         });
     }
@@ -186,8 +186,8 @@ private:
         const auto known = model::status_from(text);
         if (!known)
             damaged("the status '" + excerpt(text) +
-                    "' is unknown; possible are ok, unsupported, build_failed, launch_failed, "
-                    "wrong_result, timed_out and disagree");
+                    "' is unknown; expected ok, unsupported, build_failed, launch_failed, "
+                    "wrong_result, timed_out or disagree");
         to = *known;
     }
 
@@ -283,7 +283,7 @@ model::Record from_json(std::string_view line) {
         record.time->high = *most;
     }
     if (const auto why = impossible(record, j.contains("samples")))
-        throw Error(Blame::usage, "this record cannot be: " + *why);
+        throw Error(Blame::usage, "this record is impossible: " + *why);
     return record;
 }
 
@@ -317,7 +317,7 @@ std::optional<std::string> impossible_time(const Record& r) {
         return "its quartiles " + seconds(t.q1) + " and " + seconds(t.q3) + " exclude its median of " +
                seconds(t.median);
     if (t.mad < 0) return "'time.mad' is " + seconds(t.mad);
-    if (t.n == 0) return "it has a time of no sample";
+    if (t.n == 0) return "it has a time, but 'time.n' is 0";
     return std::nullopt;
 }
 
@@ -340,7 +340,7 @@ std::optional<std::string> impossible_samples(const Record& r) {
 
 std::optional<std::string> impossible(const Record& r, bool has_samples) {
     if (r.status != model::Status::ok && (r.time || !r.samples.empty()))
-        return "it is " + std::string(model::name(r.status)) + " and has a time; only a cell that is ok has one";
+        return "its status is " + std::string(model::name(r.status)) + ", but it has times";
     if (r.time) {
         if (auto why = impossible_time(r)) return why;
     }

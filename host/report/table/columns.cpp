@@ -209,7 +209,7 @@ void require_known_columns(const std::vector<std::string>& asked, std::vector<st
     known.emplace_back("all");
     for (const auto& name : asked)
         if (std::ranges::find(known, name) == known.end())
-            throw Error(Blame::usage, "no table has a column '" + name + "' (--columns); possible are " +
+            throw Error(Blame::usage, "no table has a column '" + name + "' (--columns); the columns are " +
                                           join(known, ", ") + or_did_you_mean(name, known));
 }
 

@@ -26,7 +26,7 @@ std::span<const std::byte> binary_of(CellState& state) {
         try {
             state.binary = device::program_binary(state.built);
         } catch (const cl::Error& e) {
-            state.warn(Warning::no_binary, std::string(e.what()) + " gives " + device::error_name(e.err()));
+            state.warn(Warning::no_binary, std::string(e.what()) + " returned " + device::error_name(e.err()));
         }
     }
     return state.binary;

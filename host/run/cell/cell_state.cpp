@@ -68,14 +68,14 @@ bool CellState::guarded(const std::function<void()>& work) {
     } catch (const Unsupported& e) {
         return fail(Status::unsupported, e.what());
     } catch (const cl::Error& e) {
-        return fail(Status::launch_failed, std::string(e.what()) + " gives " + device::error_name(e.err()));
+        return fail(Status::launch_failed, std::string(e.what()) + " returned " + device::error_name(e.err()));
     } catch (const Error& e) {
         if (e.blame() != Blame::result) throw;
         return fail(Status::launch_failed, e.what());
     } catch (const std::length_error&) {
-        return fail(Status::launch_failed, "this point needs more memory than a process can have");
+        return fail(Status::launch_failed, "this point needs more memory than a process can allocate");
     } catch (const std::bad_alloc&) {
-        return fail(Status::launch_failed, "the host has no memory left for this point");
+        return fail(Status::launch_failed, "the host ran out of memory for this point");
     }
 }
 
@@ -105,19 +105,19 @@ void build_reference(CellState& state) {
 /// Throws Unsupported if the text cannot be compiled as CUDA C++ for this device and launched through OpenCL.
 void require_cuda_can(const CellState& state) {
     if (state.session.facts().implementation != Implementation::nvidia)
-        throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
+        throw Unsupported("the build option -x cuda needs a device with NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
         const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
-        if (image) throw Unsupported("a CUDA texture is not an OpenCL image (-x cuda)");
+        if (image) throw Unsupported("the build option -x cuda does not support images and samplers");
         if (std::holds_alternative<Local>(argument))
-            throw Unsupported("a CUDA kernel has no __local argument (-x cuda)");
+            throw Unsupported("the build option -x cuda does not support __local arguments");
     }
     const auto displaced = [](const Extent& offset) {
         return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
     };
     bool any = displaced(state.setup.offset);
     for (const auto* launch : model::launches_of(state.setup)) any = any || displaced(launch->offset);
-    if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
+    if (any) throw Unsupported("the build option -x cuda does not support a global offset");
 }
 
 /// Each text with its options is built once, in the background if the driver can. A native loop is already built.
@@ -216,8 +216,8 @@ void begin_making(CellState& state) {
     state.device_bytes = device_bytes(state.setup);
     const auto room = static_cast<double>(facts.global_bytes);
     if (room > 0 && state.device_bytes > room)
-        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) +
-                          "; the device has " + format_bytes(facts.global_bytes));
+        throw Unsupported("this point needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) +
+                          " of global memory; the device has " + format_bytes(facts.global_bytes));
     if (state.settings.measure) {
         state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes,
                               memory_budget(facts));

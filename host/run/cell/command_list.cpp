@@ -37,11 +37,11 @@ void check_launch(const device::Session& session, const cl::Kernel& kernel, cons
     };
     const auto most = asked ? ask(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{0}) : 0;
     if (most > 0 && launch.local.count() > most)
-        throw Unsupported("a work-group of " + launch.local.text() + " is larger than the " + std::to_string(most) +
-                          " work-items this kernel can have here");
+        throw Unsupported("a work-group of " + launch.local.text() + " is too large for this kernel; at most " +
+                          std::to_string(most) + " work-items are possible here");
     for (unsigned d = 0; d < launch.local.dims; ++d) {
         if (launch.local.size[d] > facts.max_items[d])
-            throw Unsupported("a work-group of " + launch.local.text() + " exceeds the device's " +
+            throw Unsupported("a work-group of " + launch.local.text() + " is too large; the device takes at most " +
                               std::to_string(facts.max_items[d]) + " work-items in dimension " + std::to_string(d));
         if (launch.local.size[d] == 0 || launch.global.size[d] % launch.local.size[d] != 0)
             throw Error(Blame::result, "the global size " + launch.global.text() +
@@ -181,10 +181,10 @@ void CommandList::launch(const Launch& step, const cl::Kernel& kernel, cl::Event
         queue.enqueueNDRangeKernel(kernel, device::nd_range(step.offset), device::nd_range(step.global),
                                    device::nd_range(step.local), nullptr, event);
     } catch (const cl::Error& e) {
-        const auto offset = step.offset.dims == 0 ? std::string() : ", offset " + step.offset.text() + ",";
-        throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + "' over " +
-                                       step.global.text() + " in groups of " + step.local.text() + offset + " gives " +
-                                       device::error_name(e.err()));
+        const auto offset = step.offset.dims == 0 ? std::string() : ", offset " + step.offset.text();
+        throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() +
+                                       "' with global size " + step.global.text() + ", local size " +
+                                       step.local.text() + offset + " returned " + device::error_name(e.err()));
     }
     // The kernel must start while the host copies into another buffer or enqueues in another queue.
     if (queues_ > 1) queue.flush();

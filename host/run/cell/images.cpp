@@ -49,8 +49,8 @@ std::vector<std::string> supported(const device::Session& session, cl_mem_flags 
 
 [[noreturn]] void refuse_format(const Image& a, const std::string& kind, const std::vector<std::string>& has,
                                 const std::string& why) {
-    throw Unsupported("the device has no image of this type" + kind + " in the format " + a.format.name() +
-                      "; it has " + (has.empty() ? "none" : join(has, ", ")) + why);
+    throw Unsupported("the device does not support format " + a.format.name() + " for " + kind +
+                      "images of this type; it supports " + (has.empty() ? "none" : join(has, ", ")) + why);
 }
 
 cl_mem_object_type type_of(const Image& a) {
@@ -71,7 +71,7 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
     const auto& facts = session.facts();
     if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
         throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
-                          " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
+                          " is too large; the device takes at most " + std::to_string(facts.image2d_max_width) + "x" +
                           std::to_string(facts.image2d_max_height));
     const cl_mem_flags flags = a.read_write ? CL_MEM_READ_WRITE : a.comes_out() ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
     const auto channel = value_of(channels, std::pair(a.format.channel, a.format.channel_bytes));
@@ -81,7 +81,7 @@ cl::Image2D make_image(const device::Session& session, const Image& a, const cl:
     if (a.read_write)
         if (const auto has = supported(session, CL_MEM_KERNEL_READ_AND_WRITE, type);
             std::ranges::count(has, a.format.name()) == 0)
-            refuse_format(a, " that one kernel reads and writes", has, "");
+            refuse_format(a, "read_write ", has, "");
     if (a.format.name() == "r16f" && device::has_quirk(facts, "pocl-r16f-images"))
         throw Unsupported("this driver lists the image format r16f but does not convert its pixels; rgba16f works");
     const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };

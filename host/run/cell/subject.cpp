@@ -116,7 +116,7 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     session_.wait();
     const auto& commands = first().commands();
     if (events.size() != commands.size() * operations)
-        throw Error(Blame::result, "the driver gave fewer events than there were steps");
+        throw Error(Blame::result, "the driver gave ", events.size(), " of ", commands.size() * operations, " events");
     Parts found;
     const auto add = [&](const std::string& name, double seconds) {
         auto at = std::ranges::find(found, name, &Parts::value_type::first);

@@ -107,7 +107,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     subject_->make_sets(sets);
     if (!proved)
         if (const auto wrong = subject_->verify(setup_, 1, 1, true))
-            throw Unsupported(cell.id + " is wrong here: " + *wrong);
+            throw Unsupported(cell.id + " gives wrong results here: " + *wrong);
     if (cache == Cache::cold) flush_ = &instruments.flush();
     const double once = std::min(subject_->timed(1), subject_->timed(1));
     const auto& audit = session.timer();
@@ -157,7 +157,7 @@ void Yardsticks::begin(device::Session& session, Instruments& instruments, const
         proved_.insert(bytes);
         return;
     } catch (const cl::Error& e) {
-        none(std::string(e.what()) + " gives " + device::error_name(e.err()));
+        none(std::string(e.what()) + " returned " + device::error_name(e.err()));
     } catch (const std::runtime_error& e) {  // Unsupported, or Error
         none(e.what());
     }

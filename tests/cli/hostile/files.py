@@ -67,13 +67,13 @@ def records():
     out += [(changed(run={k: v for k, v in run.items() if k != key}), f"it has no 'run.{key}'") for key in ("id", "seed", "order")]
     out += [(changed(schema=v), "schema .*; this build reads schemas 1 and 2") for v in (0, 3, -1, 99, "2", None, True, [2], 1.5, "x" * 5000)]
     for key in ("id", "family", "variant", "status", "reason", "dump", "utc"):
-        out += [(changed(**{key: v}), f"'{key}' is not a text") for v in (1, None, [], {})]
+        out += [(changed(**{key: v}), f"'{key}' is not a string") for v in (1, None, [], {})]
     for key in ("point", "device", "metrics", "time", "build", "code", "host", "run"):
         out += [(changed(**{key: v}), f"'{key}' is not an object") for v in (1, None, [], "x")]
-    out += [(changed(**{key: v}), f"'{key}' is not a list of") for key in ("samples", "aside", "warnings", "argv") for v in (1, None, {}, "x", [None], [[]])]
-    out += [(changed(device=device | {"name": v}), "'device.name' is not a text") for v in (1, None)]
+    out += [(changed(**{key: v}), f"'{key}' is not an array of") for key in ("samples", "aside", "warnings", "argv") for v in (1, None, {}, "x", [None], [[]])]
+    out += [(changed(device=device | {"name": v}), "'device.name' is not a string") for v in (1, None)]
     out += [(changed(point={"items": v}), "'point.items' is neither") for v in (None, [], {}, True)]
-    out += [(changed(status=v), "the status '.*' is unknown; possible are ok, ") for v in ("fine", "OK", "", "ok ", "x" * 5000, "\x1b[2J", "\u202e")]
+    out += [(changed(status=v), "the status '.*' is unknown; expected ok, ") for v in ("fine", "OK", "", "ok ", "x" * 5000, "\x1b[2J", "\u202e")]
     out += [(changed(status=v), f"it is {v} and has a time") for v in ("unsupported", "build_failed", "launch_failed", "wrong_result", "timed_out")]
     out += [(changed(time=time | {"median": v}), "its time is ") for v in (0, -1, -1e-300)]
     out += [(changed(time={k: v for k, v in time.items() if k != "median"}), "it has no 'time.median'")]
@@ -91,7 +91,7 @@ def records():
     out += [(changed(metrics={"bandwidth": v}), "'metrics.bandwidth") for v in (1, {}, {"value": None}, {"value": 1, "better": "best"})]
     out += [(changed(code=GOOD["code"] | {"registers": v}), "'code.registers' is not a whole number") for v in (1.5, "1", None)]
     out += [(changed(run=run | {"seed": v}), "'run.seed' is not a whole number") for v in (-1, 1.5, "1", 18446744073709551616)]
-    out += [(changed(run=run | {"order": {}}), "it has no 'run.order.comparison'"), (changed(run=run | {"driver_caches": {"A": 1}}), "'run.driver_caches.A' is not a text")]
+    out += [(changed(run=run | {"order": {}}), "it has no 'run.order.comparison'"), (changed(run=run | {"driver_caches": {"A": 1}}), "'run.driver_caches.A' is not a string")]
     return out
 
 
