@@ -116,7 +116,7 @@ Command count_command() {
             need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
             if (names_best(options.versus))
                 throw Error(Blame::usage,
-                            "--vs best needs times, as in `cllab run`; --vs of `cllab count` names a variant");
+                            "`cllab count` measures no times, which --vs best needs; use --vs VARIANT, or `cllab run`");
         },
         run_count);
 }

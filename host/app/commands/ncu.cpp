@@ -63,11 +63,11 @@ private:
         }
         if (fs::exists(folder / "launch.txt") && !invocation_.force)
             throw Error(Blame::usage,
-                        "folder '" + folder.string() + "' (--export) has a launch already; --force replaces it");
+                        "folder '" + folder.string() + "' (--export) already contains a launch; --force replaces it");
         std::error_code failed;
         if (fs::create_directories(folder, failed); failed)
             throw Error(Blame::environment,
-                        "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
+                        "folder '" + folder.string() + "' (--export) cannot be created: " + failed.message());
         return folder;
     }
 
@@ -162,8 +162,8 @@ int run_ncu_command(const NcuOptions& invocation) {
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices)
         if (device.implementation != model::Implementation::nvidia)
-            throw Error(Blame::usage, "`cllab ncu` needs a device of NVIDIA's driver; '" + device.name +
-                                          "' is one of " + device.platform);
+            throw Error(Blame::usage, "`cllab ncu` needs a device with NVIDIA's driver; the platform of '", device.name,
+                        "' is ", device.platform);
     outputs.open();
     int status = 0;
     for (const auto& device : devices)
