@@ -25,6 +25,10 @@ std::string need_file(const fs::path& path, const fs::path& folder) {
     return cllab::read_file(path).value_or("");
 }
 
+[[noreturn]] void unusable(const fs::path& path, const std::string& expected, const std::string& found) {
+    throw Error(Blame::usage, "file '", path.string(), "': expected ", expected, ", found ", found);
+}
+
 /// "24 24 " as "24,24"; all zeros mean none and give "".
 std::string sizes_of(const std::string& line, const fs::path& path) {
     std::vector<std::string> out;
@@ -32,9 +36,7 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
         const auto size = parse_integer(word);
-        if (!size || *size < 0)
-            throw Error(Blame::usage, "file '", path.string(), "': expected sizes such as '1024 1024 1', found ",
-                        cllab::quoted(line));
+        if (!size || *size < 0) unusable(path, "sizes such as '1024 1024 1'", cllab::quoted(line));
         all_zero = all_zero && *size == 0;
         out.push_back(word);
     }
@@ -63,15 +65,12 @@ Capture read_capture(const fs::path& folder) {
     const auto path = folder / "worksizes.txt";
     const auto lines = split(need_file(path, folder), '\n');
     if (lines.size() < 3)
-        throw Error(Blame::usage, "file '", path.string(),
-                    "': expected 3 lines (global size, local size, offset), found ",
-                    lines.size() - (lines.back().empty() ? 1 : 0));
+        unusable(path, "3 lines (global size, local size, offset)",
+                 std::to_string(lines.size() - (lines.back().empty() ? 1 : 0)));
     out.global = sizes_of(lines[0], path);
     out.local = sizes_of(lines[1], path);
     out.offset = sizes_of(lines[2], path);
-    if (out.global.empty())
-        throw Error(Blame::usage, "file '", path.string(), "': expected a global size above 0 on line 1, found ",
-                    cllab::quoted(lines[0]));
+    if (out.global.empty()) unusable(path, "a global size above 0 on line 1", cllab::quoted(lines[0]));
     return out;
 }
 

@@ -71,8 +71,7 @@ void check_for_families(const CellOptions& invocation) {
     if (!invocation.reference_command.empty()) refuse("reference-command");
     tolerance_of(invocation);  // reports errors in it before a device is used
     if (names_kernel_file(invocation.versus))
-        throw Error(Blame::usage, "--vs '", invocation.versus,
-                    "' is a kernel file, so PATTERN must be a kernel file too");
+        throw Error(Blame::usage, "--vs '", invocation.versus, "' is a kernel file, so PATTERN must be one too");
 }
 
 /// Checks a command that names kernel files. `built_in`: its other patterns. Throws Error(usage).

@@ -107,10 +107,8 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     auto axes = invocation.axes;
     const bool builds = names_build_options(invocation.versus);
     if (builds && std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
-        throw Error(
-            Blame::usage,
-            "--vs with build options cannot be combined with --axis options=...; --build-options adds options to "
-            "both sides");
+        throw Error(Blame::usage,
+                    "--vs with build options cannot be combined with --axis options; use --build-options instead");
     if (builds) axes.emplace_back(options.name, "," + invocation.versus);
     std::vector<std::vector<model::Cell>> sides(builds ? 2 : selected.size());
     const auto side_of = [&](const model::Cell& cell) -> std::size_t {
@@ -123,9 +121,8 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     std::vector<model::Group> out(sides.back().size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
         if (sides[v].size() != out.size())
-            throw Error(Blame::usage, "--vs compares point by point, so both variants need equal numbers of points; '",
-                        selected[v].id, "' has ", sides[v].size(), ", '", selected.back().id, "' has ", out.size(),
-                        "; set the axes with --axis");
+            throw Error(Blame::usage, "--vs needs equal numbers of points; '", selected[v].id, "' has ",
+                        sides[v].size(), " and '", selected.back().id, "' has ", out.size(), "; set both with --axis");
         for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(sides[v][i]));
     }
     return out;
@@ -161,9 +158,8 @@ void add_native(std::vector<model::Selected>& selected) {
     for (const auto& kernels : grouped(selected, [](const auto& s) { return s.experiment; })) {
         const auto* family = kernels.front().experiment;
         if (family->native.empty())
-            throw Error(
-                Blame::usage, "'", family->family,
-                "' has no native loop (--native); families with a native loop: ", join(native_families(), ", "));
+            throw Error(Blame::usage, "'", family->family,
+                        "' has no native loop (--native); families with one: ", join(native_families(), ", "));
         for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
     }
 }
@@ -199,8 +195,7 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     }
     for (const auto& [name, path] : invocation.outputs) {
         if (out.cells() != 1)
-            throw Error(Blame::usage, "--output needs a run of exactly one cell (one variant at one point), found ",
-                        out.cells());
+            throw Error(Blame::usage, "--output needs one cell (one variant at one point), found ", out.cells());
         require_savable(path);
         settings.pictures[name] = path;
     }

@@ -152,9 +152,7 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
         const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
         const inspect::TempFolder folder;
         try {
-            if (!ncu)
-                throw Error(Blame::environment,
-                            "program 'ncu' (NVIDIA Nsight Compute) not found on PATH or in the CUDA toolkit");
+            if (!ncu) throw Error(Blame::environment, "Nsight Compute's ncu not found on PATH or in the CUDA toolkit");
             const auto replay = inspect::replay_of(cells[i], device, records[i], invocation.seed);
             inspect::write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity,
                                        invocation.seed);
@@ -212,9 +210,8 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     const Events events{.done = [&](std::size_t, std::size_t index, const model::Record& record) {
         // The code is read from the dump.
         if (record.status == model::Status::ok && record.dump.empty())
-            throw Error(Blame::environment, record.warnings.empty()
-                                                ? "no dump of the kernel was written, so its code cannot be read"
-                                                : record.warnings.back());
+            throw Error(Blame::environment,
+                        record.warnings.empty() ? "cannot read the code: no dump was written" : record.warnings.back());
         const std::string label = index < cells.size() ? cells[index].label : std::string{};
         codes.push_back(code_of(record, label));
         records.push_back(record);

@@ -106,9 +106,9 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     name_place(cell, source, entry, out);
     if (const auto program = program_of_text(source.text);
         program && !(is_spirv(*program) && device.implementation == model::Implementation::intel_gpu))
-        throw Unsupported("the compiler for ", target,
-                          is_spirv(*program) ? " does not accept SPIR-V; only Intel's compiler does"
-                                             : " does not accept a compiled program; expected OpenCL C");
+        throw Unsupported(
+            "the compiler for ", target,
+            is_spirv(*program) ? " does not accept SPIR-V; only Intel's does" : " does not accept a compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto required = required_group_in(source.text, entry, split(options, ' '));  // clang omits it from PTX
     const auto group =

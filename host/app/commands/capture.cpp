@@ -106,9 +106,7 @@ int run_capture(const CaptureOptions& asked) {
     board->say({{"asked", nlohmann::json(settings)}});
     auto layers = own_library("cllab-capture-layer.so").string();
     if (layers.empty())
-        throw Error(Blame::environment,
-                    "library 'cllab-capture-layer.so' not found in the folder of cllab or in "
-                    "../lib/cllab; rebuild or reinstall cllab");
+        throw Error(Blame::environment, "cllab-capture-layer.so not found in cllab's folder or in ../lib/cllab");
     // The first layer is nearest the driver, so it sees calls as other layers have changed them.
     if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
@@ -157,11 +155,9 @@ void check(CaptureOptions& asked) {
     if (asked.passed_on.empty())
         throw Error(Blame::usage, "`cllab capture` needs a program after --, as in `cllab capture -- python3 app.py`");
     if (asked.kernels.empty() != asked.folder.empty())
-        throw Error(Blame::usage,
-                    "--kernel and --output need each other, as in `cllab capture -k 'scan*' -o scan -- PROGRAM`");
+        throw Error(Blame::usage, "--kernel and --output need each other: cllab capture -k 'scan*' -o scan -- PROGRAM");
     if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder) && !fs::is_empty(asked.folder))
-        throw Error(Blame::usage, "folder '", asked.folder,
-                    "' (--output) is not empty; use another folder, or --force");
+        throw Error(Blame::usage, "folder '", asked.folder, "' is not empty; use another folder, or --force");
 }
 
 }  // namespace

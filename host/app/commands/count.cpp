@@ -113,7 +113,7 @@ Command count_command() {
     return make_command<CountOptions>(
         manual_of("count"), count_rows(),
         [](CountOptions& options) {
-            need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
+            need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` prints the kernels");
             if (names_best(options.versus))
                 throw Error(Blame::usage,
                             "`cllab count` measures no times, which --vs best needs; use --vs VARIANT, or `cllab run`");

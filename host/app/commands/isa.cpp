@@ -370,7 +370,7 @@ void check_isa(IsaOptions& options) {
     if (options.live && (options.targets.size() > 1 || !options.versus.empty()))
         throw Error(Blame::usage, "`cllab isa`: --live cannot be combined with --vs or with several --target");
     if (!options.list_targets)
-        need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+        need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` prints the kernels");
 }
 
 Rows<IsaOptions> isa_rows() {

@@ -123,11 +123,10 @@ private:
         if (!out.empty()) return out;
         std::set<std::string> of;
         for (const auto& r : baseline_.records) of.insert("'" + r.device.name + "' of " + r.device.platform);
-        throw Error(
-            Blame::environment,
-            "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
-                (named ? ", but --device selects another platform or type"
-                       : "; no such device is available; use --device D for another device of the same platform"));
+        throw Error(Blame::environment,
+                    "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
+                        (named ? ", but --device selects another platform or type"
+                               : ", which is not available; use --device D for another device of the platform"));
     }
 
     /// Whether a pattern matches. A pattern is a glob over cells, a family, a kernel file, or kernels of a file.

@@ -51,7 +51,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
         cllab::write_file(text_path(folder_, hash), inspect::as_bytes(text));
         for (const auto& header : record.build.elsewhere)
             if (said_.insert(header).second)
-                say("the baseline does not hold " + header + ", which " + record.id +
+                say("the baseline does not contain " + header + ", which " + record.id +
                     " includes and only the driver finds; regress cannot see a change in it");
     }
     records_->line(report::to_json_line(record));
@@ -59,18 +59,20 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
 
 std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
-    if (!is_hash(hash)) throw Error(Blame::usage, "a record of the baseline lacks the hash of its kernel source");
+    if (!is_hash(hash))
+        throw Error(Blame::usage,
+                    "a record of the baseline lacks the hash of its kernel source; create the baseline again");
     const auto path = text_path(folder, hash);
     if (const auto fault = reading_fault(path); !fault.empty())
         throw Error(Blame::usage, "kernel source '" + path.string() + "' of the baseline cannot be read: " + fault);
     const auto text = cllab::read_file(path).value_or("");
     if (sha256_hex(text) != hash)
-        throw Error(Blame::usage,
-                    "kernel source '" + path.string() + "' of the baseline changed after its run: its hash differs");
+        throw Error(Blame::usage, "kernel source '" + path.string() +
+                                      "' of the baseline has changed: its hash differs; create the baseline again");
     for (const auto& header : includes_of(text))
         if (std::ranges::find(record.build.elsewhere, header) == record.build.elsewhere.end())
             throw Error(Blame::usage, "kernel source '" + path.string() + "' of the baseline includes " + header +
-                                          ", which the baseline lacks; create the baseline again");
+                                          ", which the baseline does not contain; create it again");
     return text;
 }
 
@@ -95,8 +97,7 @@ Baseline read_baseline(const fs::path& folder) {
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty())
-        throw Error(Blame::usage, "the baseline '" + folder.string() +
-                                      "' has no records; `cllab run PATTERN --baseline DIR` writes them");
+        throw Error(Blame::usage, "the baseline '", folder.string(), "' has no records; create it again");
     return {folder, joined.records()};
 }
 

@@ -100,7 +100,7 @@ public:
         if (!text) ++at_;
         const std::size_t left = bytes_.size() - std::min(at_, bytes_.size()) + (text ? 1 : 0);
         if (width > left / sample_bytes / channels / height)
-            refuse(path_, "is truncated: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
+            refuse(path_, "is cut short: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
                               " pixels, but only " + std::to_string(left) + " bytes follow");
         require_memory(path_, width, height, 1);
         model::Bytes grey(width * height);
@@ -219,7 +219,7 @@ private:
     static void on_warning(png_structp, png_const_charp) {}
     static void on_read(png_structp png, png_bytep to, std::size_t size) {
         auto& left = static_cast<Png*>(png_get_io_ptr(png))->left_;
-        if (size > left.size()) png_error(png, "the file is truncated");
+        if (size > left.size()) png_error(png, "the file is cut short");
         std::memcpy(to, left.data(), size);
         left.remove_prefix(size);
     }
@@ -265,7 +265,7 @@ model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     const auto width = png.width(), height = png.height();
     // Deflate compresses at most 1032:1. This limits the memory that a header can claim.
     if ((png.packed_row_bytes + 1) > bytes.size() * 1032 / height)
-        refuse(path, "is truncated: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
+        refuse(path, "is cut short: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, but the file has only " + std::to_string(bytes.size()) + " bytes");
     // The rows of an interlaced picture come in several passes, each over the whole picture.
     const bool interlaced = png.passes > 1;

@@ -69,8 +69,8 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
 
 void require_same(const char* what, const std::string& found, const std::string& expected) {
     if (found != expected)
-        unusable(std::string("was measured on the ") + what + " '" + excerpt(found) + "', but the current " + what +
-                 " is '" + expected + "'; run `cllab profile` again");
+        unusable(std::string("is for the ") + what + " '" + excerpt(found) + "', but the current " + what + " is '" +
+                 expected + "'; run `cllab profile` again");
 }
 
 /// Parses a profile. Accepts only this build's schema.

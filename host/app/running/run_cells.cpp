@@ -371,8 +371,7 @@ Outputs outputs_of(const RunOptions& options) {
 
 void refuse_devices(const RunOptions& options, const std::vector<model::Device>& devices) {
     if (!options.outputs.empty() && devices.size() != 1)
-        throw Error(Blame::usage, "--output needs exactly one device, found ", devices.size(),
-                    "; select one with --device");
+        throw Error(Blame::usage, "--output needs one device, found ", devices.size(), "; select one with --device");
     for (const auto& device : devices)
         if (const bool simulated = device.implementation == model::Implementation::oclgrind;
             options.native && (simulated || !device.is_cpu()))

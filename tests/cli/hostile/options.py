@@ -37,6 +37,6 @@ def table(program):
             if option.value == "N":
                 out += cases(2, option.name, *[[*line, option.name, value] for value in BAD_COUNT])
             if option.value.startswith("NAME="):
-                out += cases(2, f"'{option.name}' applies to kernel files" if option.of_file else f"'{option.name}' takes NAME=VALUE; found '", *[[*line, option.name, v] for v in ("=", "x", "=x", "x=", *[n for n in NASTY if b"=" not in (n if isinstance(n, bytes) else n.encode())])])
+                out += cases(2, f"'{option.name}' applies to kernel files only" if option.of_file else f"'{option.name}': expected NAME=VALUE, found '", *[[*line, option.name, v] for v in ("=", "x", "=x", "x=", *[n for n in NASTY if b"=" not in (n if isinstance(n, bytes) else n.encode())])])
     out += cases(2, "'--label' has ", *[[c, *COMMANDS[c], "--label", "x" * n] for c in ("run", "dump", "tune") for n in (201, 5000)])
     return out
