@@ -110,8 +110,8 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         (self.folder / "dangling").symlink_to("s")
         (self.folder / "d").mkdir()
         for pair in (("s", "s"), ("s", "./s"), ("s", "d/../s"), ("-", "-"), ("-", "/dev/stdout"), ("there", "link"), ("s", "dangling")):
-            self.refused([*RUN, "--json", pair[0], "--csv", pair[1]], "one file", "--json", "--csv")
-        self.refused([*PICTURE, "--output", "dst=x.png", "--json", "x.png"], "one file", "--output dst")
+            self.refused([*RUN, "--json", pair[0], "--csv", pair[1]], "the same file", "--json", "--csv")
+        self.refused([*PICTURE, "--output", "dst=x.png", "--json", "x.png"], "the same file", "--output dst")
         self.refused([*PICTURE, "--output", "dst=x.png", "--output", "dst=y.png"], "'dst' twice")
 
     def test_existing_file_is_kept_and_both_options_are_suggested(self):

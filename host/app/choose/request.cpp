@@ -186,11 +186,12 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     if (!invocation.no_dumps) settings.dumps = invocation.dumps.empty() ? "dumps" : invocation.dumps;
     if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
     for (const auto& [name, path] : invocation.inputs) {
-        const bool known = std::ranges::any_of(selected, [&](const auto& s) {
-            const auto& inputs = s.experiment->file_inputs;
-            return std::ranges::find(inputs, name) != inputs.end();
-        });
-        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '", name, "'");
+        std::vector<std::string> known;
+        for (const auto& s : selected)
+            for (const auto& input : s.experiment->file_inputs) add_once(known, input);
+        if (std::ranges::find(known, name) == known.end())
+            throw Error(Blame::usage, "none of the selected families takes an input file '", name, "'",
+                        known.empty() ? "" : "; possible inputs: " + join(known, ", "));
         settings.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {

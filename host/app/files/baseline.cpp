@@ -59,9 +59,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
 
 std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
-    if (!is_hash(hash))
-        throw Error(Blame::usage,
-                    "a record of the baseline lacks the hash of its kernel source; create the baseline again");
+    if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record lacks a valid hash of its kernel source");
     const auto path = text_path(folder, hash);
     if (const auto fault = reading_fault(path); !fault.empty())
         throw Error(Blame::usage, "kernel source '" + path.string() + "' of the baseline cannot be read: " + fault);

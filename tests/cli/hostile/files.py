@@ -111,8 +111,8 @@ def table(bad_records):
     out += cases(2, "^cllab: input file '", *[[*picture, "--input", f"src={f}"] for f in
                  ["absent.png", "dir", "loop", "broken", "file/below", "text.png", "empty.png", "head.png", "dir.png", "huge.pgm", "zero.pgm", "max.pgm",
                   "short.pgm", "nohead.pgm", "minus.pgm", "bad.bmp", "bad.jpg", "/dev/null", "/proc/self/mem", "random.jsonl", "gzip.jsonl", *[n for n in NASTY if isinstance(n, str)]]])
-    out += cases(2, "takes an input file '", *[[*picture, "--input", f"{name}=text.png"] for name in ["nosuch", "SRC", "dst", *[n for n in NASTY if isinstance(n, str)]]])
-    out += cases(2, "of one cell", ["run", "pitch_*", "--no-dumps", "--output", "dst=map.png"], ["run", "pitch_wide", "--no-dumps", "--axis", "width=64,128", "--output", "dst=map.png"])
+    out += cases(2, "takes an input file '.*'; possible inputs: src$", *[[*picture, "--input", f"{name}=text.png"] for name in ["nosuch", "SRC", "dst", *[n for n in NASTY if isinstance(n, str)]]])
+    out += cases(2, r"needs one cell \(one variant at one point\), found ", ["run", "pitch_*", "--no-dumps", "--output", "dst=map.png"], ["run", "pitch_wide", "--no-dumps", "--axis", "width=64,128", "--output", "dst=map.png"])
     out += cases(2, r"\.png or \.pgm", *[[*picture, "--output", f"dst={f}"] for f in ["map.gif", "map", "map.PNG.x", "png"]])
 
     # Kernel text for a target that needs no device.
