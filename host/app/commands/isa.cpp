@@ -189,8 +189,8 @@ int compare(const IsaOptions& invocation) {
     for (auto& cell : first_cells(choice, invocation.axes, patterns))
         (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
-        throw Error(Blame::usage, "--vs compares one variant with one other; found ", left.size(), " in PATTERN and ",
-                    right.size(), " in --vs; name one variant on each side");
+        throw Error(Blame::usage, "--vs compares one variant with one other; found ", left.size(),
+                    " only in PATTERN and ", right.size(), " in --vs; name one variant on each side");
     auto codes = making.code({left.front(), right.front()});
     if (names_build_options(invocation.versus))
         for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
