@@ -1,9 +1,11 @@
-"""The error messages of the program, as its text has them: golden/cli/errors.txt."""
+"""The error messages of the program, as its source has them: golden/cli/errors.txt. A message says the thing, the value found, what is
+expected, and the next step. Its patterns: "file 'X' cannot be read: REASON"; "option '--x': expected A or B, found 'C'"; "THING takes Y;
+found 'Z'"; "--a cannot be combined with --b"; "--a needs --b"; "--a applies to kernel files only"; "...; use --c"."""
 import re
 
 TOKEN = re.compile(r'R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|//[^\n]*|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'|(?P<blank>\s+)|[\w.:]+|.', re.S)
 # Functions that throw the message they are given.
-THROWERS = {"refuse", "refuse_here", "refuse_format", "cannot_write", "unusable", "no_match", "no_profile", "fail", "damaged", "too_many", "nothing_matched"}
+THROWERS = {"refuse", "refuse_here", "refuse_format", "cannot_write", "unusable", "no_match", "no_profile", "fail", "damaged", "too_many", "nothing_matched", "refuse_patterns", "need_pattern"}
 OUTCOME = {"usage": "2", "environment": "3", "result": "1"}
 
 
@@ -52,7 +54,7 @@ def messages(text):
     found = list(tokens(text))
     for i, (kind, name) in enumerate(found[:-2]):
         before = found[i - 1][1] if i else ""
-        is_thrower = name in THROWERS and before not in ("void", ".", "->")
+        is_thrower = name.split("::")[-1] in THROWERS and before not in ("void", ".", "->")
         if kind != "code" or found[i + 1][1] not in ("(", "{") or not (before == "throw" or is_thrower):
             continue
         parts = arguments(found[i + 1:])

@@ -238,8 +238,8 @@ class Capture(lab.LabTest):
         self.assertTrue(any(text.startswith("layers: OPENCL_LAYERS") for text in record["warnings"]), record["warnings"])
 
     def test_conflicting_options_are_refused(self):
-        for options, why in (((), "takes a program after --"), (("-k", "x"), "go together"),
-                             (("--launch", "last"), "possible are whole numbers from 1"), (("file.cl",), "the program stands behind --")):
+        for options, why in (((), "needs a program after --"), (("-k", "x"), "need each other"),
+                             (("--launch", "last"), "expected whole numbers from 1"), (("file.cl",), "takes the program after --")):
             program = ("--", PROGRAM) if options else ()
             self.assertIn(why, words(self.lab("capture", *options, *program, status=2)[1]))
 

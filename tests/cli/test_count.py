@@ -203,7 +203,7 @@ kernel void wide(global float* y, uint n) {
 kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
 """)
         out, err = self.lab("count", "wide.cl", "--count-budget", "1", "--json", "counts.jsonl", status=1)
-        self.assertIn("wide_wide: not counted: a work-group takes longer to simulate", err)
+        self.assertIn("wide_wide: not counted: simulating one work-group takes longer than --count-budget", err)
         self.assertEqual(sorted((line["id"], line.get("refused")) for line in self.records("counts.jsonl")), [("wide_narrow", None), ("wide_wide", "timed_out")])
 
     def test_variants_are_side_by_side_with_differing_rows_marked(self):
@@ -228,7 +228,7 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         out, _ = self.lab("count", "k.cl:copy", "k.cl:gather", "k.cl:tile32")
         self.assertNotIn("Counted:", out)
         _, err = self.lab("count", "k.cl:copy", "--vs", "best", status=2)
-        self.assert_one_sentence(err, "needs times")
+        self.assert_one_sentence(err, "measures no times")
         _, err = self.lab("why", "k.cl:copy", "--vs", "k.cl:gather", status=2)
         self.assertIn("name both", err)
 

@@ -240,7 +240,7 @@ class Records(LabTest):
         self.write("bad.jsonl", lines)
         out, err = self.lab("report", "bad.jsonl", status=2)
         self.assertEqual(out, "")
-        self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is skipped\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
+        self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is skipped\n){9}cllab: no records found in 'bad\.jsonl'; expected a FILE that `cllab run --json` wrote\n\Z")
         self.write("bad.jsonl", [*lines, self.lines[0]])
         self.assertIn(good["id"], self.lab("report", "bad.jsonl")[0])
 

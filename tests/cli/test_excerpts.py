@@ -160,7 +160,7 @@ class Excerpts(LabTest):
         _, texts = self.picture((self.folder / "c.svg").read_text())
         self.assertEqual({e.text for e, _ in texts if e.get("class") == "name"}, {"muladd_fma", "muladd_mad"})
         _, err = self.lab("report", "r.jsonl", "--svg", "c.svg", status=2)
-        self.assert_one_sentence(err, "c.svg", "exists and is kept", "--force")
+        self.assert_one_sentence(err, "c.svg", "already exists", "--force")
 
     def test_png_is_the_chart_in_colour_or_names_the_missing_program(self):
         _, err = self.lab("report", "r.jsonl", "--png", "c.png", status=3, env={"PATH": str(self.folder)})

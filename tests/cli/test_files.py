@@ -22,17 +22,17 @@ class Outputs(FilesTest):
         (self.folder / "soft.jsonl").symlink_to("a.jsonl")
         for name in ("panel.pgm", "./panel.pgm", "soft.pgm", "hard.pgm"):
             for option in (["--output", f"dst={name}"], ["--json", name], ["--csv", name]):
-                self.refused([*PICTURE, "--input", "src=panel.pgm", *option, "--force"], "is also read", "panel.pgm")
+                self.refused([*PICTURE, "--input", "src=panel.pgm", *option, "--force"], "is also the input", "panel.pgm")
         for name in (cl / "muladd.cl", cl / "include" / "lab.h", cl / "pitch.cl"):
-            self.refused([*RUN, "--cl-dir", cl, "--json", name, "--force"], "is also read", name.name)
-            self.refused(["tune", "gemm_tile8", "--cl-dir", cl, "--csv", name, "--force"], "is also read", name.name)
+            self.refused([*RUN, "--cl-dir", cl, "--json", name, "--force"], "is also the input", name.name)
+            self.refused(["tune", "gemm_tile8", "--cl-dir", cl, "--csv", name, "--force"], "is also the input", name.name)
         for name in ("a.jsonl", "soft.jsonl", "./a.jsonl"):
-            self.refused(["report", "a.jsonl", "--csv", name, "--force"], "is also read")
+            self.refused(["report", "a.jsonl", "--csv", name, "--force"], "is also the input")
             self.refused(["report", "a.jsonl", "--csv", name, "--append"], "has other columns")
         with open(self.folder / "a.jsonl", "a") as out:
             done = subprocess.run([CLLAB, "report", "a.jsonl", "--csv", "-"], cwd=self.folder, stdout=out, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("standard output (--csv) is also read", done.stderr)
+        self.assertIn("standard output (--csv) is also the input", done.stderr)
 
     def test_endless_or_unwritten_files_are_refused_without_waiting(self):
         self.put("includes.cl", '#include "f.h"\n__kernel void k(__global int* a) { a[0] = 1; }\n')
@@ -63,11 +63,11 @@ class Outputs(FilesTest):
         done = subprocess.run(["bash", "-c", f"ulimit -f 1; '{CLLAB}' {' '.join(RUN)} --json r.jsonl"], cwd=self.folder, env=self.environment(),
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-        self.assertIn("'r.jsonl' (--json) cannot be written any more: File too large", done.stderr)
+        self.assertIn("'r.jsonl' (--json): writing failed: File too large", done.stderr)
 
     def test_image_output_of_an_unknown_buffer_is_refused_before_building(self):
         self.panel()
-        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dts=new.pgm", "--json", "new"], "'dts'", "--output can name dst")
+        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dts=new.pgm", "--json", "new"], "'dts'", "possible buffers: dst")
         self.refused([*RUN, "--output", "dst=new.pgm"], "'muladd_fma' has no buffer 'dst'")
     def test_files_read_by_a_kernel_file_are_never_outputs(self):
         self.panel()
@@ -92,8 +92,8 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         for name in ("h.h", "front.h", "t.cllab", "in.bin", "hard.bin", "panel.pgm", "t.cl"):
             for option in ("--json", "--csv", "--html"):
                 with self.subTest(name=name, option=option):
-                    self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", option, name, "--force"], "is also read", name)
-        self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", "--reference-command", "sh ref.sh", "--json", "ref.sh", "--force"], "is also read")
+                    self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", option, name, "--force"], "is also the input", name)
+        self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", "--reference-command", "sh ref.sh", "--json", "ref.sh", "--force"], "is also the input")
         self.assertEqual(self.contents(), before)
 
     def test_replacing_a_file_keeps_its_other_hard_links(self):
@@ -110,8 +110,8 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         (self.folder / "dangling").symlink_to("s")
         (self.folder / "d").mkdir()
         for pair in (("s", "s"), ("s", "./s"), ("s", "d/../s"), ("-", "-"), ("-", "/dev/stdout"), ("there", "link"), ("s", "dangling")):
-            self.refused([*RUN, "--json", pair[0], "--csv", pair[1]], "one file", "--json", "--csv")
-        self.refused([*PICTURE, "--output", "dst=x.png", "--json", "x.png"], "one file", "--output dst")
+            self.refused([*RUN, "--json", pair[0], "--csv", pair[1]], "the same file", "--json", "--csv")
+        self.refused([*PICTURE, "--output", "dst=x.png", "--json", "x.png"], "the same file", "--output dst")
         self.refused([*PICTURE, "--output", "dst=x.png", "--output", "dst=y.png"], "'dst' twice")
 
     def test_existing_file_is_kept_and_both_options_are_suggested(self):
@@ -121,9 +121,9 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.put("a.jsonl", record())
         for args in ([*RUN, "--json", "old"], [*RUN, "--csv", "old"], ["dump", "muladd_fma", "--json", "old"],
                      ["tune", "gemm_tile8", "--json", "old"], ["report", "a.jsonl", "--csv", "old"]):
-            self.refused(args, "'old'", "exists and is kept", "--force", "--append")
-        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm"], "exists and is kept", "--force")
-        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm", "--append"], "exists and is kept", "--force")
+            self.refused(args, "'old'", "already exists", "--force", "--append")
+        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm"], "already exists", "--force")
+        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm", "--append"], "already exists", "--force")
 
     def test_run_that_cannot_start_leaves_the_outputs_unchanged(self):
         self.put("old", "old\n")

@@ -51,7 +51,7 @@ class Guesses(KernelFileTest):
         text = SAXPY + SAXPY.replace("saxpy", "scaled").replace("+=", "=")
         name = self.write(text)
         _, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, status=2)
-        self.assertIn("the guesses for 'saxpy' and 'scaled' differ: arg y = rand:n against out:n", err)
+        self.assertIn("the guesses for 'saxpy' and 'scaled' differ: 'arg y = rand:n' and 'arg y = out:n'", err)
         # Said for both, they are compared, and found to leave different results.
         out, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=1)
         self.assertIn("2 cells: 2 disagree", out)
@@ -70,7 +70,7 @@ class Guesses(KernelFileTest):
         said = self.write("/*cllab\narg a = 0.5\narg x = rand:n\narg y = zero:n\narg n = n\naxis n = 4096\nglobal n\n*/\n" + SAXPY, "said.cl")
         name = self.write(SAXPY.replace("saxpy", "other"), "guessed.cl")
         _, err = self.lab("run", f"{name}:other", "--vs", f"{said}:saxpy", *QUICK, status=2)
-        self.assertRegex(err, r"differ: arg y = (rand:n against zero:n|zero:n against rand:n)")
+        self.assertRegex(err, r"differ: 'arg y = (rand:n' and 'arg y = zero:n|zero:n' and 'arg y = rand:n)'")
 
     def test_fully_described_kernel_is_not_called_guessed(self):
         said = self.write("/*cllab\nkernel never\narg y = out:64\narg n = 1\nglobal 64\n*/\n" + SAXPY +

@@ -108,12 +108,12 @@ class Hot(LabTest):
         self.assertNotIn("while the instruction executes", summary)
 
     def test_impossible_options_are_refused_by_name(self):
-        for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot' is -1; possible are seconds from 0 to 3600"),
-                               (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
+        for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot': expected seconds from 0 to 3600, found -1"),
+                               (["isa", "pitch_loop", "--width", "39"], "option '--width': expected whole numbers from 40, found 39"),
                                (["isa", "pitch_loop", "--hot", "--summary"], "`cllab isa` takes --hot or --summary, not both"),
                                (["isa", "pitch_loop", "--live", "--vs", "pitch_swar"],
-                                "`cllab isa`: --live takes at most one --target, and excludes --vs"),
-                               (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa`: --source excludes --target, --summary and --vs")):
+                                "`cllab isa`: --live cannot be combined with --vs or with several --target"),
+                               (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa`: --source cannot be combined with --target, --summary or --vs")):
             _, err = self.lab(*args, status=2)
             self.assertIn(sentence, lab.words(err))
 

@@ -142,7 +142,7 @@ class Gate(LabTest):
         every = "code=900%,instructions=900,registers=900,loops=900%,private=1,spills=0,local=0,occupancy=99"
         self.assertLessEqual({c["verdict"] for c in self.change(longer, 0, "--allow", every)}, {"allowed", "changed", "better"})
         for wrong in ("code", "code=", "cod=3", "loop=1", "code=-1%", "code=nan", "code=1%%", ","):
-            self.assert_one_sentence(self.isa("k.cl", "--against", "code.json", "--allow", wrong, status=2)[1], "'--allow' takes FIGURE=N")
+            self.assert_one_sentence(self.isa("k.cl", "--against", "code.json", "--allow", wrong, status=2)[1], "'--allow': expected FIGURE=N")
 
     def test_kernel_missing_here_is_status_5_and_never_a_pass(self):
         saved = self.save()

@@ -104,10 +104,10 @@ class Code(KernelFileTest):
         (self.folder / "notes.txt").write_text("x")
         for command in ("isa", "run", "dump", "why"):
             for pattern, said in (("nosuch.ptx", "'nosuch.ptx' cannot be read: No such file"), ("DIR.ptx", "'DIR.ptx' cannot be read: Is a directory"),
-                                  ("nosuch.txt", "there is no file 'nosuch.txt'")):
+                                  ("nosuch.txt", "file 'nosuch.txt' not found")):
                 with self.subTest(command=command, pattern=pattern):
                     self.assertIn(said, self.lab(command, pattern, status=2)[1])
-        self.assertIn("file 'notes.txt' is not a kernel file; its name must end in .cl", words(self.lab("run", "notes.txt", status=2)[1]))
+        self.assertIn("file 'notes.txt' is not a kernel file; expected a name ending in .cl", words(self.lab("run", "notes.txt", status=2)[1]))
 
     def test_binary_without_a_known_extension_is_recognised(self):
         self.write(BLOCK + SCALE)

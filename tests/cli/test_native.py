@@ -74,26 +74,26 @@ class Native(LabTest):
 
     def test_family_without_native_loops_is_refused(self):
         _, err = self.run_native("pitch_wide", "pad", status=2)
-        self.assert_one_sentence(err, "'pad' has no native loop; those with one are pitch")
+        self.assert_one_sentence(err, "'pad' has no native loop (--native); families with one: pitch")
         (self.folder / "k.cl").write_text("kernel void k(global float* y) { y[get_global_id(0)] = 1; }\n")
         _, err = self.run_native("k.cl", "--global", "64", "--arg", "y=zero:64", status=2)
         self.assertIn("has no native loop", err)
         for more in (["--vs", "pitch_short8"], ["--baseline", "base"]):
             _, err = self.run_native("pitch_wide", *more, status=2)
-            self.assert_one_sentence(err, "--native adds rows to a table")
+            self.assert_one_sentence(err, "--native cannot be combined with ")
 
     def test_device_other_than_a_cpu_is_refused(self):
         (self.folder / "gpu.c").write_text(GPU)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "gpu.so", "gpu.c", "-ldl"], cwd=self.folder, check=True)
         _, err = self.run_native("pitch_wide", status=2, device="gpu", env=self.environment(LD_PRELOAD=str(self.folder / "gpu.so")))
-        self.assert_one_sentence(err, "option '--native' is for CPU devices; '", "' is of type gpu")
+        self.assert_one_sentence(err, "option '--native' applies to CPU devices only; '", "' is of type gpu")
 
     def test_simulator_is_refused(self):
         self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
         icd = self.folder / "oclgrind.icd"
         icd.write_text(f"{OCLGRIND_LIBRARY}\n")
         _, err = self.run_native("pitch_wide", status=2, device="oclgrind", env=self.environment(OCL_ICD_VENDORS=str(icd)))
-        self.assert_one_sentence(err, "option '--native' is for CPU devices; '", "' is a simulator")
+        self.assert_one_sentence(err, "option '--native' applies to CPU devices only; '", "' is a simulator")
 
 
 if __name__ == "__main__":

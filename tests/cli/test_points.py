@@ -16,7 +16,7 @@ class Points(LabTest):
                          [("latency", 4096), ("latency", 8192), ("muladd", None)])
         self.assertEqual(len(self.verified("latency_local", "--points", "first")), 1)
         _, err = self.lab("run", "muladd_fma", "--points", "frist", status=2)
-        self.assert_one_sentence(err, "option '--points' is 'frist'; possible are all and first; did you mean first?")
+        self.assert_one_sentence(err, "option '--points': expected all or first, found 'frist'; did you mean first?")
 
     def test_auto_follows_the_axis_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")

@@ -60,9 +60,9 @@ class Programs(ProgramTest):
                 ("k.spv", b"kernel void k() {}\n", 2, "it does not begin with the number of SPIR-V"),
                 ("k.spv", b"", 2, "'k.spv' is empty"),
                 ("k.spv", spirv.scale(model=5), 2, "it has no kernel: no entry point is of the execution model Kernel"),
-                ("k.poclbin", pocl[:len(pocl) // 2], 2, "it is damaged: it does not hold all that its header names"),
+                ("k.poclbin", pocl[:len(pocl) // 2], 2, "' is damaged: it does not hold all that its header names"),
                 ("k.poclbin", bytes(range(256)) * 9, 1, "the driver accepts only its own binaries"),
-                ("k.elf", pathlib.Path("/bin/true").read_bytes()[:5000], 2, "it is damaged: its sections end at byte"),
+                ("k.elf", pathlib.Path("/bin/true").read_bytes()[:5000], 2, "' is damaged: its sections end at byte"),
                 ("k.ptx", b"no PTX\n", 2, "it is not PTX"),
                 ("k.bin", b"x" * (8 << 20), 2, "is larger than 7 MiB, the limit for a compiled program")]:
             with self.subTest(name=name, says=says):
@@ -85,7 +85,7 @@ class Programs(ProgramTest):
         out, _ = self.lab("isa", "signs.spv", "--target", "tgllp", "--summary", env=nowhere)
         self.assertIn("signs_spv_signs for tgllp", out)
         _, err = self.lab("isa", "signs.spv", "--target", "gfx900", env=nowhere, status=None)
-        self.assertIn("the compiler for gfx900 does not accept SPIR-V; Intel's does", err)
+        self.assertIn("the compiler for gfx900 does not accept SPIR-V; only Intel's does", err)
         # The module says what the source called the types, which are unsigned in SPIR-V.
         _, err = self.lab("run", "signs.spv", "--arg", "a=x", "--global", "4", "--arg", "t=4", "--arg", "b=1", "--arg", "y=0.5", status=2)
         self.assertIn("argument 'y' of kernel 'signs' is a __global float4*", err)

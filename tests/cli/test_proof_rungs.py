@@ -411,7 +411,7 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
 
     def test_option_without_another_device_is_refused(self):
         self.write((PROOF / "devices.cl").read_text())
-        for option, says in ((["--check", "device=cpu"], "the checked device itself"), (["--check", "device=nosuch"], "nosuch"),
+        for option, says in ((["--check", "device=cpu"], "the device under test itself"), (["--check", "device=nosuch"], "nosuch"),
                              (["--check=valgrind"], "oclgrind"), (["--check", "device=cpu", "--watch"], "--watch")):
             with self.subTest(option=option):
                 self.assertIn(says, self.lab("run", "t.cl:good", "--device", "cpu", "--no-dumps", *option, status=None)[1])

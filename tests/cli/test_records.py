@@ -322,7 +322,7 @@ class Exports(LabTest):
         for more in ([], ["--append"]):
             out, err = self.lab("report", "r.jsonl", "--long", "there", *more, status=2)
             self.assertEqual(out, "")
-            self.assert_one_sentence(err, "there", "exists and is kept", "--force")
+            self.assert_one_sentence(err, "there", "already exists", "--force")
         self.assertEqual((self.folder / "there").read_text(), "mine")
         self.lab("report", "r.jsonl", "--long", "r.jsonl", "--force", status=2)
         out, _ = self.lab("report", "r.jsonl", "--long", "there", "--force")

@@ -64,7 +64,7 @@ class Regress(BaselineTest):
         self.assertEqual(texts, sorted({r["build"]["source_sha256"] for r in records}))
         self.assertEqual(len(texts), 1)
         _, err = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--baseline", "base", status=2)
-        self.assert_one_sentence(err, "records.jsonl", "--baseline", "exists and is kept")
+        self.assert_one_sentence(err, "records.jsonl", "--baseline", "already exists")
 
     def test_no_change_or_only_a_comment_is_same_code_and_status_0(self):
         self.baseline()
@@ -197,7 +197,7 @@ class Regress(BaselineTest):
         for path in ("base/records.jsonl", "link", *(p for p in before if p.suffix == ".cl")):
             for option in ("--json", "--junit"):
                 _, err = self.lab("regress", "base", option, path, "--force", status=2)
-                self.assert_one_sentence(err, "is also read", option)
+                self.assert_one_sentence(err, "is also the input", option)
         self.assertEqual({p: p.read_bytes() for p in before}, before)
 
     def test_stored_times_of_one_run_claim_nothing_and_are_no_pass(self):
@@ -341,11 +341,11 @@ class KernelFile(BaselineTest):
     def test_header_found_only_by_the_driver_is_named_and_incomparable(self):
         self.write("k.cl", "#define HEADER <trips.h>\n#include HEADER\n" + TABLE.partition("\n")[2])
         _, err = self.lab("run", "k.cl", "-I", ".", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")
-        self.assertIn("the baseline does not hold HEADER", err)
+        self.assertIn("the baseline does not contain HEADER", err)
         self.assertEqual(json.loads((self.folder / "other" / "records.jsonl").read_text().splitlines()[0])["build"]["elsewhere"], ["HEADER"])
         self.write("trips.h", "#define TRIPS 200\n")
         out, _ = self.lab("regress", "other", status=5)
-        self.assertRegex(words(out), r"k_scale incomparable .* the baseline does not hold HEADER, .* k_copy same code")
+        self.assertRegex(words(out), r"k_scale incomparable .* the baseline does not contain HEADER, .* k_copy same code")
         self.write("trips.h", "#error no trips\n")
         self.lab("regress", "other", "k_copy", status=1)
 

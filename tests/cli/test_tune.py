@@ -143,7 +143,7 @@ class Budget(KernelFileTest):
             out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "2", "--strategy", strategy)
             self.assertRegex(words(out), rf"\d+ tried in 2 s \(--budget\): {said}")
         _, err = self.lab("tune", "t.cl", *QUICK, "--strategy", "grid", status=2)
-        self.assert_one_sentence(err, "option '--strategy' is 'grid'; possible are auto, all, random and model")
+        self.assert_one_sentence(err, "option '--strategy': expected auto, all, random or model, found 'grid'")
 
     def test_an_interrupt_prints_the_fastest_so_far_and_keeps_the_records(self):
         self.write(MANY)
@@ -272,7 +272,7 @@ class Resume(KernelFileTest):
     def test_resume_file_holds_the_records(self):
         self.write(SCALE)
         _, err = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", "--json", "q.jsonl", status=2)
-        self.assert_one_sentence(err, "--resume FILE keeps its records in FILE, so it excludes --json")
+        self.assert_one_sentence(err, "--resume FILE writes the records to FILE, so it cannot be combined with --json")
 
 
 class Winner(KernelFileTest):

@@ -88,7 +88,7 @@ class Why(LabTest):
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "profile.json", "`cllab profile --device ")
         _, err = self.lab("why", *CELL, "--dumps", "elsewhere", status=2)
-        self.assert_one_sentence(err, "--dumps 'elsewhere'` makes it")
+        self.assert_one_sentence(err, "--dumps 'elsewhere'` measures it")
 
     def test_mistakes_are_one_sentence_each(self):
         for args, parts in [(["why"], ["PATTERN"]), (["why", "muladd_fmaa"], ["muladd_fmaa", "muladd_fma"]), (["why", "muladd_fma", "--csv", "a"], ["'--csv'"]),

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(sentence_is_one_line_and_shortens_quoted_values) {
                                   for (int i = 0; i < 1000; ++i) words += "two words ";
                                   return words;
                               }()}) {
-        for (const auto& text : {"option '--axis' is '" + value + "'; possible are 1 and 2",
+        for (const auto& text : {"option '--axis': expected 1 or 2, found '" + value + "'",
                                  "the argument ('" + value + "') is invalid", "file " + value + " is bad"}) {
             if (value.find(' ') != std::string::npos && text.find('\'') == std::string::npos)
                 continue;  // nothing says where it ends

@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(png_with_valid_checksums_needs_all_rows_and_colours) {
     const std::string three_colours = chunk("PLTE", "\xff\0\0\0\xff\0\0\0\xff"s);
     reads(png_of(ihdr(2, 1, 3), packed("\0\1\2"s), three_colours), {149, 28});
     refuses(png_of(ihdr(2, 1, 3), packed("\0\1\3"s), three_colours),
-            "has a pixel of colour 3, but its palette has only 3");
+            "has a pixel with palette index 3, but its palette has only 3 colors");
     // A colour profile is not used, so it need not be right.
     reads(png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s)), {1, 2, 3, 4});
 }

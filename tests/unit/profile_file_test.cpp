@@ -196,16 +196,16 @@ BOOST_AUTO_TEST_CASE(damaged_file_reports_the_place) {
     BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));
     BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
     BOOST_TEST(refusal("[]") == "is damaged: it is not a JSON object");
-    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` measures it again");
+    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; run `cllab profile` again");
     BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) ==
-               "has schema 1; this build reads schema 2; `cllab profile` measures it again");
+               "has schema 1; this build reads schema 2; run `cllab profile` again");
     BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) ==
-               "has schema 7; this build reads schema 2; `cllab profile` measures it again");
-    BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no text 'platform'");
-    BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no text 'platform'");
-    BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no text 'utc'");
-    BOOST_TEST(refusal_after([](json& j) { j["figures"] = "none"; }) == "is damaged: it has no list 'figures'");
-    BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no text 'id'");
+               "has schema 7; this build reads schema 2; run `cllab profile` again");
+    BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no string 'platform'");
+    BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no string 'platform'");
+    BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no string 'utc'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"] = "none"; }) == "is damaged: it has no array 'figures'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no string 'id'");
     BOOST_TEST(refusal_after([](json& j) { j["figures"][0]["value"] = "much"; }).find("has no number 'value'") !=
                std::string::npos);
 }

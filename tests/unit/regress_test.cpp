@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(damaged_missing_or_partial_text_is_refused_before_running) 
     const std::string open = "#include \"h.h\"\n";
     base.record.build.source_sha256 = sha256_hex(open);
     std::ofstream(base.folder / "text" / (sha256_hex(open) + ".cl")) << open;
-    refused("includes \"h.h\", which the baseline does not hold");
+    refused("includes \"h.h\", which the baseline does not contain");
     base.record.build.elsewhere = {"\"h.h\""};
     base.run(fine);
 }

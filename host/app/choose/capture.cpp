@@ -19,10 +19,14 @@ std::string need_file(const fs::path& path, const fs::path& folder) {
         throw Error(Blame::usage, "'", folder.string(), "' is not a capture of the OpenCL Intercept Layer: ", why);
     };
     std::error_code trouble;
-    if (!fs::exists(path, trouble)) refuse("it has no " + path.filename().string());
+    if (!fs::exists(path, trouble)) refuse("file '" + path.filename().string() + "' not found");
     if (const auto fault = reading_fault(path); !fault.empty())
-        refuse("its " + path.filename().string() + " cannot be read: " + fault);
+        refuse("file '" + path.filename().string() + "' cannot be read: " + fault);
     return cllab::read_file(path).value_or("");
+}
+
+[[noreturn]] void unusable(const fs::path& path, const std::string& expected, const std::string& found) {
+    throw Error(Blame::usage, "file '", path.string(), "': expected ", expected, ", found ", found);
 }
 
 /// "24 24 " as "24,24"; all zeros mean none and give "".
@@ -32,9 +36,7 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
         const auto size = parse_integer(word);
-        if (!size || *size < 0)
-            throw Error(Blame::usage, "'", path.string(), "' holds ", cllab::quoted(line),
-                        ", which is not a list of sizes");
+        if (!size || *size < 0) unusable(path, "sizes such as '1024 1024 1'", cllab::quoted(line));
         all_zero = all_zero && *size == 0;
         out.push_back(word);
     }
@@ -63,12 +65,12 @@ Capture read_capture(const fs::path& folder) {
     const auto path = folder / "worksizes.txt";
     const auto lines = split(need_file(path, folder), '\n');
     if (lines.size() < 3)
-        throw Error(Blame::usage, "'", path.string(), "' has ", lines.size(),
-                    " lines; global, local and offset are three");
+        unusable(path, "3 lines (global size, local size, offset)",
+                 std::to_string(lines.size() - (lines.back().empty() ? 1 : 0)));
     out.global = sizes_of(lines[0], path);
     out.local = sizes_of(lines[1], path);
     out.offset = sizes_of(lines[2], path);
-    if (out.global.empty()) throw Error(Blame::usage, "'", path.string(), "' has no global size");
+    if (out.global.empty()) unusable(path, "a global size above 0 on line 1", cllab::quoted(lines[0]));
     return out;
 }
 
@@ -90,7 +92,7 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
                                    " is shared virtual memory at an offset; cllab supports offset 0 only");
             const auto before = buffer_of(capture.folder / "Pre", i, "Buffer"),
                        after = buffer_of(capture.folder / "Post", i, "Buffer");
-            if (before.empty()) kernelfile::refuse(place, named, " has no buffer below Pre");
+            if (before.empty()) kernelfile::refuse(place, named, " has no buffer file in folder 'Pre' of the capture");
             spec.kind = ArgumentSpec::Kind::file;
             spec.path = before.string();
             if (!after.empty() && !parameter.is_const) out.all.expected[parameter.name] = {place, after.string()};
@@ -98,8 +100,8 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
             spec.kind = ArgumentSpec::Kind::bytes;
             spec.raw = need_file(capture.folder / ("Argument" + std::to_string(i) + ".bin"), capture.folder);
         } else if (parameter.kind == Parameter::Kind::image) {
-            kernelfile::refuse(place, named, " is an image, of which the capture does not say the format; --arg ",
-                               parameter.name, "=… says what to take");
+            kernelfile::refuse(place, named, " is an image, whose format the capture lacks; set it with --arg ",
+                               parameter.name, "=VALUE (`cllab help kernel-file`)");
         } else {
             continue;  // samplers have a default; captures lack the size of local memory
         }

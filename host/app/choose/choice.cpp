@@ -39,17 +39,17 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         const auto found = std::filesystem::status(path, ignored);
         if (std::filesystem::is_directory(found))
             throw Error(Blame::usage, "'", path, "' is a folder; `cllab ", command,
-                        "` takes files and names of kernels (`cllab list`)");
+                        "` takes files and kernel names (see `cllab list`)");
         if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
             throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
         if (std::filesystem::exists(found))
             throw Error(Blame::usage, "file '", path,
-                        "' is not a kernel file; its name must end in .cl, .ocl, .spv, .ptx or like another "
-                        "program binary");
+                        "' is not a kernel file; expected a name ending in .cl, .ocl, .spv, .ptx or another "
+                        "program binary's extension");
     }
     // Names of kernels have no slash or dot.
     if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
-        throw Error(Blame::usage, "there is no file '", pattern.substr(0, colon), "'");
+        throw Error(Blame::usage, "file '", pattern.substr(0, colon), "' not found");
 }
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
@@ -64,27 +64,27 @@ namespace {
 void check_for_families(const CellOptions& invocation) {
     const auto refuse = [](const std::string& option) {
         throw Error(Blame::usage, "option '--", option,
-                    "' applies to kernel files, as in `cllab run my.cl`; no pattern names one");
+                    "' applies to kernel files only, as in `cllab run my.cl`; no PATTERN is a kernel file");
     };
     for (const auto& [option, value] : invocation.statements)
         if (option != "tolerance") refuse(option);
     if (!invocation.reference_command.empty()) refuse("reference-command");
     tolerance_of(invocation);  // reports errors in it before a device is used
     if (names_kernel_file(invocation.versus))
-        throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+        throw Error(Blame::usage, "--vs '", invocation.versus, "' is a kernel file, so PATTERN must be one too");
 }
 
 /// Checks a command that names kernel files. `built_in`: its other patterns. Throws Error(usage).
 void check_for_files(const CellOptions& invocation, const std::vector<std::string>& built_in) {
     if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '",
-                    built_in.front(), "' beside a file");
+        throw Error(Blame::usage, "kernel files and built-in families cannot be combined in one command; '",
+                    built_in.front(), "' is not a kernel file");
     if (!invocation.cl_dir.empty())
         throw Error(Blame::usage,
-                    "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");
+                    "option '--cl-dir' applies to built-in families only; cllab always reads a kernel file from disk");
     if (!invocation.inputs.empty())
         throw Error(Blame::usage,
-                    "option '--input' applies to cllab's families only; for a kernel file write --arg NAME=image:FILE");
+                    "option '--input' applies to built-in families only; for a kernel file use --arg NAME=image:FILE");
 }
 
 void say_guess(const GuessedBlock& block) {
@@ -98,7 +98,7 @@ void refuse_damaged(const kernelfile::KernelFiles& files) {
     for (const auto& file : files.files())
         if (const auto program = program_of_text(file.text()))
             if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
-                throw Error(Blame::usage, "kernel file '", file.path, "': it is damaged: ", damage);
+                throw Error(Blame::usage, "kernel file '", file.path, "' is damaged: ", damage);
 }
 
 std::vector<std::vector<std::string>> each_alone(const std::vector<std::string>& paths) {

@@ -241,14 +241,14 @@ void require_alike(const Known& one, const Known& other) {
     const auto refuse = [&](const std::string& what) {
         throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
                     one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differ: ", what,
-                    "; write the right one into a block (--print-block prints the guesses)");
+                    "; add the right line to the kernel file's block (--print-block prints the guessed blocks)");
     };
     for (const auto& [name, text] : one.arguments)
         if (const auto same = other.arguments.find(name); same != other.arguments.end() && same->second != text)
-            refuse("arg " + name + " = " + text + " against " + same->second);
+            refuse("'arg " + name + " = " + text + "' and 'arg " + name + " = " + same->second + "'");
     for (const auto& [name, value] : one.axes)
         if (const auto same = other.axes.find(name); same != other.axes.end() && same->second != value)
-            refuse(concat("axis ", name, " = ", value, " against ", same->second));
+            refuse(concat("'axis ", name, " = ", value, "' and 'axis ", name, " = ", same->second, "'"));
 }
 
 /// The guessed block of one file. `axes`: those of earlier files; adds those of this file.

@@ -67,8 +67,8 @@ static void require_pictures(const std::string& id, const model::Setup& setup,
     const auto known = mapped(setup.pictures, [](const auto& one) { return one.first; });
     for (const auto& [name, path] : asked)
         if (!setup.pictures.count(name))
-            throw Error(Blame::usage, "'", id, "' has no buffer '", name, "' that can be written as a picture",
-                        known.empty() ? "" : "; --output can name " + join(known, ", "));
+            throw Error(Blame::usage, "'", id, "' has no buffer '", name, "' that --output can write as an image",
+                        known.empty() ? "" : "; possible buffers: " + join(known, ", "));
 }
 
 void check_points(const run::RunRequest& request, const model::Device& device) {
@@ -108,7 +108,7 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     const bool builds = names_build_options(invocation.versus);
     if (builds && std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
         throw Error(Blame::usage,
-                    "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
+                    "--vs with build options cannot be combined with --axis options; use --build-options instead");
     if (builds) axes.emplace_back(options.name, "," + invocation.versus);
     std::vector<std::vector<model::Cell>> sides(builds ? 2 : selected.size());
     const auto side_of = [&](const model::Cell& cell) -> std::size_t {
@@ -121,8 +121,8 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     std::vector<model::Group> out(sides.back().size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
         if (sides[v].size() != out.size())
-            throw Error(Blame::usage, "--vs compares point by point; '", selected[v].id, "' has ", sides[v].size(),
-                        " and '", selected.back().id, "' ", out.size(), "; set both with --axis");
+            throw Error(Blame::usage, "--vs needs equal numbers of points; '", selected[v].id, "' has ",
+                        sides[v].size(), " and '", selected.back().id, "' has ", out.size(), "; set both with --axis");
         for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(sides[v][i]));
     }
     return out;
@@ -135,20 +135,20 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     const auto number = std::to_string(selected.size());
     if (names_build_options(invocation.versus)) {
         if (selected.size() == 1) return selected;
-        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select ",
-                    number);
+        throw Error(Blame::usage, "--vs with build options compares one variant with itself, but PATTERN matches ",
+                    number, " variants");
     }
     if (names_best(invocation.versus)) {
         if (selected.size() > 1) return selected;
-        throw Error(Blame::usage, "--vs best compares several variants with the fastest of them; the patterns select ",
-                    number, ", '", selected.front().id, "'");
+        throw Error(Blame::usage, "--vs best compares two or more variants, but PATTERN matches only '",
+                    selected.front().id, "'");
     }
     const auto other = choice.select({invocation.versus});
     const bool same = selected.front().id == other.front().id;
     if (other.size() != 1 || same)
-        throw Error(Blame::usage, "--vs names one variant that the patterns do not select; they select ",
-                    selected.size() == 1 ? cllab::quoted(selected.front().id) : number, ", and --vs selects ",
-                    same ? "the same one" : std::to_string(other.size()));
+        throw Error(Blame::usage, "--vs must match exactly one variant that PATTERN does not match; PATTERN matches ",
+                    selected.size() == 1 ? cllab::quoted(selected.front().id) : number + " variants", ", --vs matches ",
+                    other.size() == 1 ? cllab::quoted(other.front().id) : std::to_string(other.size()) + " variants");
     selected.push_back(other.front());
     return selected;
 }
@@ -158,8 +158,8 @@ void add_native(std::vector<model::Selected>& selected) {
     for (const auto& kernels : grouped(selected, [](const auto& s) { return s.experiment; })) {
         const auto* family = kernels.front().experiment;
         if (family->native.empty())
-            throw Error(Blame::usage, "'", family->family, "' has no native loop; those with one are ",
-                        join(native_families(), ", "));
+            throw Error(Blame::usage, "'", family->family,
+                        "' has no native loop (--native); families with one: ", join(native_families(), ", "));
         for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
     }
 }
@@ -186,16 +186,17 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     if (!invocation.no_dumps) settings.dumps = invocation.dumps.empty() ? "dumps" : invocation.dumps;
     if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
     for (const auto& [name, path] : invocation.inputs) {
-        const bool known = std::ranges::any_of(selected, [&](const auto& s) {
-            const auto& inputs = s.experiment->file_inputs;
-            return std::ranges::find(inputs, name) != inputs.end();
-        });
-        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '", name, "'");
+        std::vector<std::string> known;
+        for (const auto& s : selected)
+            for (const auto& input : s.experiment->file_inputs) add_once(known, input);
+        if (std::ranges::find(known, name) == known.end())
+            throw Error(Blame::usage, "none of the selected families takes an input file '", name, "'",
+                        known.empty() ? "" : "; possible inputs: " + join(known, ", "));
         settings.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
         if (out.cells() != 1)
-            throw Error(Blame::usage, "--output needs a run of one cell; this plan has ", out.cells());
+            throw Error(Blame::usage, "--output needs one cell (one variant at one point), found ", out.cells());
         require_savable(path);
         settings.pictures[name] = path;
     }

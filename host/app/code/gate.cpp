@@ -35,10 +35,8 @@ Allowed allowed_by(const std::string& text) {
         const auto known = std::ranges::find(figure_names, figure) != std::end(figure_names) && figure != "loop";
         if (!known || !value || !(*value >= 0))
             throw Error(Blame::usage,
-                        "option '--allow' takes FIGURE=N or FIGURE=N%, as 'code=5%,registers=4'; possible "
-                        "are registers, spills, private, local, code, occupancy, instructions and loops; "
-                        "found '",
-                        part, "'");
+                        "option '--allow': expected FIGURE=N or FIGURE=N%, as in 'code=5%,registers=4', found '", part,
+                        "'; FIGURE is one of registers, spills, private, local, code, occupancy, instructions, loops");
         out[figure] = {of_value ? *value / 100 : *value, of_value};
     }
     return out;
@@ -240,7 +238,7 @@ std::vector<Json> read_saved(const std::string& path) {
         compare_code(trial, out, {});
         if (json.at("record") == "code file" && json.at("schema") == 1 && trial.changes.empty() && !out.empty())
             return out;
-        why = "it has no kernels, one of them twice, or another schema";
+        why = "it has no kernels, a kernel twice, or another schema";
     } catch (const std::exception& e) {
         why = e.what();
     }
@@ -276,7 +274,8 @@ CodeGate::CodeGate(IsaOptions& invocation) : invocation_(invocation), outputs_(i
     allowed_ = allowed_by(invocation.allow);
     if (!invocation.expect.empty()) expect_ = kernelfile::Expression::condition(invocation.expect, {"--expect", 0, 0});
     if (expect_ && expect_->names().empty())
-        throw Error(Blame::usage, "option '--expect' names no figure; possible are ", known_figures());
+        throw Error(Blame::usage, "option '--expect': expected a condition on one of ", known_figures(), ", found '",
+                    invocation.expect, "'");
     if (!invocation.against.empty()) before_ = read_saved(invocation.against);
     if (invocation.targets.empty() && invocation.devices.empty())
         for (const auto& kernel : before_) add_once(invocation.targets, kernel["target"]);

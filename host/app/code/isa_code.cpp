@@ -45,13 +45,13 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
     if (kind == inspect::Kind::unknown)
         throw Error(Blame::usage, "program file '", path,
-                    "' is not a known program binary: PTX, cubin, AMD or Intel code, "
-                    "PoCL's container, SPIR-V, LLVM bitcode");
+                    "' has an unknown format; expected PTX, a cubin, AMD or Intel code, a PoCL container, SPIR-V or "
+                    "LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
     if (names.empty() && !all.empty())
-        throw Error(Blame::usage, "no kernel in '", path, "' matches '", glob, "'; there are ", join(all, ", "));
+        throw Error(Blame::usage, "no kernel in '", path, "' matches '", glob, "'; its kernels: ", join(all, ", "));
     if (names.empty()) names.push_back(glob);
     const auto damage = inspect::damage_of(binary);
     std::vector<CellCode> out;
@@ -152,17 +152,16 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
         const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
         const inspect::TempFolder folder;
         try {
-            if (!ncu)
-                throw Error(Blame::environment, "Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit");
+            if (!ncu) throw Error(Blame::environment, "Nsight Compute's ncu not found on PATH or in the CUDA toolkit");
             const auto replay = inspect::replay_of(cells[i], device, records[i], invocation.seed);
             inspect::write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity,
                                        invocation.seed);
             const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation.timeout_seconds));
             const auto found = inspect::profile_replay(*ncu, replay, folder.path(), inspect::Count::executions, limit);
             if (!found.executed)
-                throw Error(Blame::result, found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
+                throw Error(Blame::result, found.trouble.empty() ? "ncu printed no instructions" : found.trouble);
             if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, invocation.seed))
-                throw Error(Blame::result, "wrong through the CUDA driver: ", *wrong);
+                throw Error(Blame::result, "the result through the CUDA driver is wrong: ", *wrong);
             code.hot = inspect::hot_code(*found.executed);
             code.isa = found.executed->listing;
             code.counts = inspect::count_function(found.executed->isa, code.isa, replay.entry);
@@ -212,7 +211,7 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
         // The code is read from the dump.
         if (record.status == model::Status::ok && record.dump.empty())
             throw Error(Blame::environment,
-                        record.warnings.empty() ? "the kernel left no dump" : record.warnings.back());
+                        record.warnings.empty() ? "cannot read the code: no dump was written" : record.warnings.back());
         const std::string label = index < cells.size() ? cells[index].label : std::string{};
         codes.push_back(code_of(record, label));
         records.push_back(record);

@@ -108,7 +108,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
         program && !(is_spirv(*program) && device.implementation == model::Implementation::intel_gpu))
         throw Unsupported(
             "the compiler for ", target,
-            is_spirv(*program) ? " does not accept SPIR-V; Intel's does" : " does not accept a compiled program");
+            is_spirv(*program) ? " does not accept SPIR-V; only Intel's does" : " does not accept a compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto required = required_group_in(source.text, entry, split(options, ' '));  // clang omits it from PTX
     const auto group =

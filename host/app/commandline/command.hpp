@@ -109,7 +109,7 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
 
 /// Throws Error(usage) if the command line has no pattern.
 void need_pattern(const Call& call,
-                  const std::string& what = "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+                  const std::string& what = "a PATTERN, e.g. 'pitch_*'; `cllab list` prints the kernels");
 void refuse_patterns(const Call& call, const std::string& about);
 
 /// Runs the command line and returns the exit status. Throws Error.

@@ -215,7 +215,7 @@ std::string help_text(const std::string& topic, Detail detail) {
         if (topic == one.name) out += (out.empty() ? "" : "\n") + one.text();
     }
     if (out.empty())
-        throw Error(Blame::usage, "there is no command and no topic '", topic, "'; possible are ", join(known, ", "),
+        throw Error(Blame::usage, "unknown command or topic '", topic, "'; expected one of ", join(known, ", "),
                     or_did_you_mean(topic, known));
     return out;
 }

@@ -98,11 +98,11 @@ void refuse_mistyped_command(const std::string& word) {
         }
     }
     if (word.starts_with("completion"))
-        throw Error(Blame::usage, "there is no command '", word,
-                    "'; the build writes completions of bash, zsh and fish: `source build/completions/cllab.bash`");
+        throw Error(Blame::usage, "unknown command '", word,
+                    "'; the build writes completions for bash, zsh and fish: `source build/completions/cllab.bash`");
     const auto near = nearest(word, known);
     if (!near.empty() && std::ranges::find(all, near.front()) != all.end())
-        throw Error(Blame::usage, "there is no command and no kernel '", word, "'; ", did_you_mean(word, known));
+        throw Error(Blame::usage, "unknown command or kernel '", word, "'; ", did_you_mean(word, known));
 }
 
 }  // namespace

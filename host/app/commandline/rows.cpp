@@ -11,15 +11,16 @@
 namespace cllab::app {
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& found, const std::string& possible) {
-    throw Error(Blame::usage, "option '--", option, "' is ", found, "; possible are ", possible);
+[[noreturn]] void refuse_value(const std::string& option, const std::string& found, const std::string& expected,
+                               const std::string& hint = "") {
+    throw Error(Blame::usage, "option '--", option, "': expected ", expected, ", found ", found, hint);
 }
 
 template <typename T>
 T parsed(const std::string& option, const std::string& text, const std::string& possible) {
     T out = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc{} || end != text.data() + text.size()) refuse(option, "'" + text + "'", possible);
+    if (error != std::errc{} || end != text.data() + text.size()) refuse_value(option, "'" + text + "'", possible);
     return out;
 }
 
@@ -28,45 +29,44 @@ T parsed(const std::string& option, const std::string& text, const std::string& 
 double number_of(const std::string& option, const std::string& text, const Range& range) {
     const auto out = parsed<double>(option, text, range.possible);
     const bool inside = (range.above_low ? out > range.low : out >= range.low) && out <= range.high;
-    if (!inside) refuse(option, format_exact(out), range.possible);
+    if (!inside) refuse_value(option, format_exact(out), range.possible);
     return out;
 }
 
 unsigned whole_of(const std::string& option, const std::string& text, const Range& range) {
     const auto out = parsed<unsigned>(option, text, range.possible);
-    if (out < range.low || out > range.high) refuse(option, std::to_string(out), range.possible);
+    if (out < range.low || out > range.high) refuse_value(option, std::to_string(out), range.possible);
     return out;
 }
 
 std::string word_of(const std::string& option, const std::string& text, const Strings& possible) {
     if (std::ranges::find(possible, text) != possible.end()) return text;
-    if (possible.size() == 1)
-        throw Error(Blame::usage, "option '--", option, "' is '", text, "'; possible is ", possible.front());
     const Strings first(possible.begin(), possible.end() - 1);
-    refuse(option, "'" + text + "'", join(first, ", ") + " and " + possible.back() + or_did_you_mean(text, possible));
+    refuse_value(option, "'" + text + "'",
+                 first.empty() ? possible.back() : join(first, ", ") + " or " + possible.back(),
+                 or_did_you_mean(text, possible));
 }
 
 void add_named(const std::string& option, const std::string& text, Pairs& to) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--", option, "' takes NAME=VALUE; found '", text, "'");
+        refuse_value(option, "'" + text + "'", "NAME=VALUE");
     const std::pair<std::string, std::string> added{text.substr(0, at), text.substr(at + 1)};
     for (const auto& [name, value] : to)
         if (name == added.first)
-            throw Error(Blame::usage, "option '--", option, "' gives '", name, "' twice, '", value, "' and '",
+            throw Error(Blame::usage, "option '--", option, "' sets '", name, "' twice: to '", value, "' and to '",
                         added.second, "'");
     to.push_back(added);
 }
 
 Strings columns_of(const std::string& text) {
     auto out = mapped(split(text, ','), report::column_name);
-    if (std::ranges::find(out, "") != out.end())
-        throw Error(Blame::usage, "option '--columns' takes names with commas between; found '", text, "'");
+    if (std::ranges::find(out, "") != out.end()) refuse_value("columns", "'" + text + "'", "names separated by commas");
     return out;
 }
 
 std::uint64_t seed_of(const std::string& text) {
-    return parsed<std::uint64_t>("seed", text, "whole numbers from 0 to 18446744073709551615");
+    return parsed<std::uint64_t>("seed", text, "a whole number from 0 to 18446744073709551615");
 }
 
 void refuse_empty(const Strings& args) {
@@ -123,8 +123,7 @@ Rows<CellOptions> label_rows() {
     out.add({"label", "TEXT"}, [](CellOptions& to, const std::string& text) {
         constexpr std::size_t longest = 200;
         if (text.size() > longest)
-            throw Error(Blame::usage, "option '--label' has ", text.size(), " bytes; at most ", longest,
-                        " are possible");
+            refuse_value("label", std::to_string(text.size()), "at most " + std::to_string(longest) + " bytes");
         to.label = text;
     });
     return out;

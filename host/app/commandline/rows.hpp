@@ -27,7 +27,7 @@ struct Row {
 /// The numbers that an option accepts.
 struct Range {
     double low, high;
-    std::string possible;  ///< for the message, after "possible are"
+    std::string possible;  ///< for the message, after "expected"
     bool above_low = false;
 };
 inline const Range any_seconds{0, 1e6, "seconds above 0, at most 1000000", true};

@@ -99,14 +99,14 @@ int run_capture(const CaptureOptions& asked) {
     if (!asked.folder.empty()) fs::create_directories(asked.folder);
     const auto path = folder.path() / "board", timeline = folder.path() / "timeline";
     auto* board = capture::map_board(path, true);
-    if (!board) throw Error(Blame::environment, "'", path.string(), "' cannot be written: ", std::strerror(errno));
+    if (!board) throw Error(Blame::environment, "file '", path.string(), "' cannot be written: ", std::strerror(errno));
     const capture::AskedFor settings{!asked.no_times, asked.kernels, asked.launch.value_or(0),
                                      (fs::current_path() / asked.folder).string(),
                                      asked.timeline.empty() ? "" : timeline.string()};
     board->say({{"asked", nlohmann::json(settings)}});
     auto layers = own_library("cllab-capture-layer.so").string();
     if (layers.empty())
-        throw Error(Blame::environment, "cllab-capture-layer.so is neither beside the program nor in ../lib/cllab");
+        throw Error(Blame::environment, "cllab-capture-layer.so not found in cllab's folder or in ../lib/cllab");
     // The first layer is nearest the driver, so it sees calls as other layers have changed them.
     if (const char* more = std::getenv("OPENCL_LAYERS"); more && *more) layers += concat(":", more);
     ::setenv("OPENCL_LAYERS", layers.c_str(), 1);
@@ -151,13 +151,13 @@ Rows<CaptureOptions> capture_rows() {
 }
 
 void check(CaptureOptions& asked) {
-    refuse_patterns(asked, "the program stands behind --, as in cllab capture -- python3 app.py");
+    refuse_patterns(asked, "`cllab capture` takes the program after --, as in `cllab capture -- python3 app.py`");
     if (asked.passed_on.empty())
-        throw Error(Blame::usage, "`cllab capture` takes a program after --, as in cllab capture -- python3 app.py");
+        throw Error(Blame::usage, "`cllab capture` needs a program after --, as in `cllab capture -- python3 app.py`");
     if (asked.kernels.empty() != asked.folder.empty())
-        throw Error(Blame::usage, "--kernel and --output go together: cllab capture -k 'scan*' -o scan -- PROGRAM");
+        throw Error(Blame::usage, "--kernel and --output need each other: cllab capture -k 'scan*' -o scan -- PROGRAM");
     if (!asked.folder.empty() && !asked.force && fs::exists(asked.folder) && !fs::is_empty(asked.folder))
-        throw Error(Blame::usage, "folder '", asked.folder, "' holds files; name another one, or add --force");
+        throw Error(Blame::usage, "folder '", asked.folder, "' is not empty; use another folder, or --force");
 }
 
 }  // namespace

@@ -113,10 +113,10 @@ Command count_command() {
     return make_command<CountOptions>(
         manual_of("count"), count_rows(),
         [](CountOptions& options) {
-            need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
+            need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` prints the kernels");
             if (names_best(options.versus))
                 throw Error(Blame::usage,
-                            "--vs best needs times, as in `cllab run`; --vs of `cllab count` names a variant");
+                            "`cllab count` measures no times, which --vs best needs; use --vs VARIANT, or `cllab run`");
         },
         run_count);
 }

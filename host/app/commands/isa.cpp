@@ -189,8 +189,8 @@ int compare(const IsaOptions& invocation) {
     for (auto& cell : first_cells(choice, invocation.axes, patterns))
         (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
-        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
-                                      std::to_string(left.size()) + " and " + std::to_string(right.size()));
+        throw Error(Blame::usage, "--vs compares one variant with one other; found ", left.size(),
+                    " only in PATTERN and ", right.size(), " in --vs; name one variant on each side");
     auto codes = making.code({left.front(), right.front()});
     if (names_build_options(invocation.versus))
         for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
@@ -287,13 +287,13 @@ int print_binaries(const IsaOptions& invocation, CodeGate& gate) {
         const auto file = binary_named(pattern);
         if (!file) refuse_file(pattern, invocation.command);
         if (!file)
-            throw Error(Blame::usage,
-                        "program files and patterns cannot run in one command; found '" + pattern + "' beside a file");
+            throw Error(Blame::usage, "program binaries and kernels cannot be combined in one command; '", pattern,
+                        "' is not a program binary");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
     if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage,
-                    "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
+                    "--target and --device do not apply to a program binary, because cllab does not compile it");
     if (gate.prints())
         for (const auto& code : codes) print_code(code, invocation);
     const int failed = report_failures(codes, invocation);
@@ -352,10 +352,11 @@ int run_isa(const IsaOptions& asked) {
 void check_isa(IsaOptions& options) {
     const bool gates = !options.save.empty() || !options.against.empty() || !options.expect.empty();
     if (!options.versus.empty() && (gates || !options.json.empty() || !options.compilers.empty()))
-        throw Error(Blame::usage, "`cllab isa`: --vs excludes --save, --against, --expect, --json and --compiler");
+        throw Error(Blame::usage,
+                    "`cllab isa`: --vs cannot be combined with --save, --against, --expect, --json or --compiler");
     if (!options.compilers.empty() && !options.devices.empty())
         throw Error(Blame::usage,
-                    "`cllab isa`: --compiler needs --target, because a device's driver has its own compiler");
+                    "`cllab isa`: --compiler cannot be combined with --device, whose driver has its own compiler");
     if (!options.allow.empty() && options.against.empty())
         throw Error(Blame::usage, "`cllab isa`: --allow needs --against");
     if (options.against.empty() && options.expect.empty() &&
@@ -365,11 +366,11 @@ void check_isa(IsaOptions& options) {
         throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (options.source && (!options.targets.empty() || options.summary || !options.versus.empty()))
-        throw Error(Blame::usage, "`cllab isa`: --source excludes --target, --summary and --vs");
+        throw Error(Blame::usage, "`cllab isa`: --source cannot be combined with --target, --summary or --vs");
     if (options.live && (options.targets.size() > 1 || !options.versus.empty()))
-        throw Error(Blame::usage, "`cllab isa`: --live takes at most one --target, and excludes --vs");
+        throw Error(Blame::usage, "`cllab isa`: --live cannot be combined with --vs or with several --target");
     if (!options.list_targets)
-        need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+        need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` prints the kernels");
 }
 
 Rows<IsaOptions> isa_rows() {

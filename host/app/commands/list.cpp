@@ -108,7 +108,7 @@ int describe(const ListOptions& invocation) {
         return 0;
     }
     throw Error(Blame::usage,
-                "there is no family or variant '" + wanted + "'; " + did_you_mean(wanted, known, "see `cllab list`"));
+                "unknown family or variant '" + wanted + "'; " + did_you_mean(wanted, known, "see `cllab list`"));
 }
 
 void check_list(ListOptions&) {}

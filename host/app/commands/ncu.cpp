@@ -63,11 +63,11 @@ private:
         }
         if (fs::exists(folder / "launch.txt") && !invocation_.force)
             throw Error(Blame::usage,
-                        "folder '" + folder.string() + "' (--export) has a launch already; --force replaces it");
+                        "folder '" + folder.string() + "' (--export) already contains a launch; --force replaces it");
         std::error_code failed;
         if (fs::create_directories(folder, failed); failed)
             throw Error(Blame::environment,
-                        "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
+                        "folder '" + folder.string() + "' (--export) cannot be created: " + failed.message());
         return folder;
     }
 
@@ -83,7 +83,7 @@ private:
         const auto plain = inspect::run_launch(folder, timed_launches, milliseconds);
         if (!plain.ok()) return trim(plain.err).empty() ? "the launch " + plain.failure() : trim(plain.err);
         if (const auto wrong = inspect::check_cuda_launch(folder, replay.setup, invocation_.seed))
-            return "wrong through the CUDA driver: " + *wrong;
+            return "the result through the CUDA driver is wrong: " + *wrong;
         auto times = seconds_of(plain.out);
         if (times.empty()) return "the launch printed no time";
 
@@ -105,7 +105,7 @@ private:
             trouble = profiled(*ncu, cell, replay, folder, counted, kept);
         else
             trouble =
-                "Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit; --export writes a program to run on "
+                "Nsight Compute's ncu not found on PATH or in the CUDA toolkit; --export writes a program to run on "
                 "a machine that has it";
         if (!json_) return trouble;
         kept.counters = counted.counters;
@@ -162,8 +162,8 @@ int run_ncu_command(const NcuOptions& invocation) {
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices)
         if (device.implementation != model::Implementation::nvidia)
-            throw Error(Blame::usage, "`cllab ncu` needs a device of NVIDIA's driver; '" + device.name +
-                                          "' is one of " + device.platform);
+            throw Error(Blame::usage, "`cllab ncu` needs a device with NVIDIA's driver; the platform of '", device.name,
+                        "' is ", device.platform);
     outputs.open();
     int status = 0;
     for (const auto& device : devices)
@@ -197,7 +197,7 @@ Command ncu_command() {
     return make_command<NcuOptions>(
         std::move(manual), ncu_rows(),
         [](NcuOptions& options) {
-            need_pattern(options, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
+            need_pattern(options, "a PATTERN, e.g. pitch_wide; `cllab list` prints the kernels");
         },
         run_ncu_command);
 }

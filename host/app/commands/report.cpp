@@ -17,6 +17,8 @@ struct ReportOptions : Call, FileOptions {
     bool by_time = false;
 };
 
+constexpr auto needs_records = "a FILE that `cllab run --json` wrote";
+
 /// Reads the files. Prints on stderr what was skipped. Throws Error(usage) if there is no record, so that an empty page
 /// cannot pass for a result.
 void read(report::Joined& out, const std::vector<std::string>& paths) {
@@ -38,9 +40,9 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
         say(std::to_string(more) + " more lines are skipped");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
     if (out.records().empty())
-        throw Error(Blame::usage,
-                    "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'"
-                                                            : "any of the " + std::to_string(paths.size()) + " files"));
+        throw Error(Blame::usage, "no records found in ",
+                    paths.size() == 1 ? "'" + paths.front() + "'" : std::to_string(paths.size()) + " files",
+                    "; expected " + std::string(needs_records));
 }
 
 int report_records(const ReportOptions& invocation) {
@@ -86,8 +88,6 @@ int report_records(const ReportOptions& invocation) {
     if (!printed) print_page(records, curves, {}, true, invocation.columns, invocation.by_time);
     return 0;
 }
-
-constexpr auto needs_records = "a FILE that `cllab run --json` wrote";
 
 }  // namespace
 

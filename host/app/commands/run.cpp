@@ -77,11 +77,11 @@ void write_block(const GuessedBlock& block) {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
         throw Error(Blame::usage,
-                    "'" + path + "' exists, and --write-block never overwrites a file; use --print-block");
+                    "file '" + path + "' exists; --write-block never overwrites a file; use --print-block");
     std::ofstream out(path, std::ios::binary);
     out << "# guessed " << printable(block.how) << '\n' << block.text;
     out.close();
-    if (!out) throw Error(Blame::environment, "'" + path + "' cannot be written");
+    if (!out) throw Error(Blame::environment, "file '" + path + "' cannot be written: " + std::strerror(errno));
     say("wrote the guessed block to " + path);
 }
 
@@ -89,7 +89,8 @@ void write_block(const GuessedBlock& block) {
 int show_block(const RunOptions& options) {
     const Choice choice(options);
     if (!choice.own())
-        throw Error(Blame::usage, "--print-block and --write-block apply to kernel files, as in `cllab run my.cl`");
+        throw Error(Blame::usage,
+                    "--print-block and --write-block apply to kernel files only, as in `cllab run my.cl`");
     choice.require_built();
     if (choice.guessed().empty()) say("no guesses: the file and the command line give everything that a launch needs");
     for (const auto& block : choice.guessed()) {
@@ -104,17 +105,16 @@ int show_block(const RunOptions& options) {
 void refuse_together(const RunOptions& options) {
     const bool measures_only_once = options.versus.empty() && options.check.empty() && !options.watch;
     if (options.watch && !options.check.empty())
-        throw Error(Blame::usage, "--watch verifies on each save, and excludes --check");
+        throw Error(Blame::usage, "--watch cannot be combined with --check, because it verifies on every save");
     if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
-        throw Error(Blame::usage,
-                    "--native adds rows to a table, so it excludes --vs, --baseline, --check, --watch and --replay");
+        throw Error(Blame::usage, "--native cannot be combined with --vs, --baseline, --check, --watch or --replay");
 }
 
 void check_run(RunOptions& options) {
     refuse_together(options);
     if (std::ranges::find(options.columns, "energy") != options.columns.end()) options.energy = true;
     if (!options.replay.empty()) {
-        refuse_patterns(options, "option '--replay' selects the kernel, so no PATTERN can stand beside it");
+        refuse_patterns(options, "option '--replay' selects the kernel and takes no PATTERN");
         options.patterns = {options.replay};
     }
     if (options.max_time && options.versus.empty()) {

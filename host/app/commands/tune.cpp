@@ -44,7 +44,7 @@ void check_tune(TuneOptions& options) {
     need_pattern(options);
     if (!options.resume.empty()) {
         if (!options.json.empty())
-            throw Error(Blame::usage, "--resume FILE keeps its records in FILE, so it excludes --json");
+            throw Error(Blame::usage, "--resume FILE writes the records to FILE, so it cannot be combined with --json");
         options.json = options.resume;
         options.append = true;
     }
@@ -270,7 +270,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
         const auto& space = spaces.emplace_back(model::tune_space(s, invocation.axes));
         if (!space.all && invocation.strategy == "all" && !invocation.budget && !invocation.points)
             throw Error(Blame::usage, "'", s.id, "' has more than ", model::most_points,
-                        " points; with --strategy all, --budget or --points says how many of them are tried");
+                        " points, too many for --strategy all; limit them with --points N or --budget SECONDS");
     }
     Outputs outputs(invocation);
     outputs.reads_for(invocation);

@@ -54,9 +54,8 @@ void WhyPage::end(const std::string& text) const {
 
 /// Throws Error(usage): the device has no profile; `remedy` says what to do.
 [[noreturn]] void no_profile(const std::string& dumps, const model::Device& device, const std::string& remedy) {
-    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
-                                  profile_path(dumps, device).string() +
-                                  "', and without a profile there is no peak to compare with; " + remedy);
+    throw Error(Blame::usage, "no usable profile of '", excerpt(device.name), "' at '",
+                profile_path(dumps, device).string(), "'; `cllab why` compares with the peaks in it; ", remedy);
 }
 
 struct MeasuredCell {
@@ -179,7 +178,7 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
             no_profile(asked.dumps, device,
                        "`cllab profile --device " + device.selector +
                            (asked.dumps.empty() ? "" : " --dumps " + cllab::quoted(asked.dumps)) +
-                           "` makes it, --profile 60 does so here");
+                           "` measures it, or add --profile 60");
     return out;
 }
 
@@ -256,19 +255,19 @@ bool names_records(const std::string& pattern) { return pattern.ends_with(".json
 int why_of_records(const WhyOptions& invocation) {
     if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
         other != invocation.patterns.end())
-        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
-                                      "' beside a file of records");
+        throw Error(Blame::usage, "`cllab why` takes either record files or kernels; '", *other,
+                    "' is not a record file");
     Outputs outputs(invocation);
     const auto joined = read_records(invocation.patterns);
     const auto& records = joined.records();
-    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
+    if (records.empty()) throw Error(Blame::usage, "no records found in '", join(invocation.patterns, "', '"), "'");
     std::map<std::string, model::Limits> limits;  // by device key
     for (const auto& record : records) {
         const auto key = model::device_key(record);
         if (limits.count(key)) continue;
         const auto device = device_of(record);
         auto found = read_profiles(invocation.dumps, {device});
-        if (found.empty()) no_profile(invocation.dumps, device, "--dumps says where it is");
+        if (found.empty()) no_profile(invocation.dumps, device, "use --dumps DIR if it is in another folder");
         limits[key] = std::move(found.begin()->second);
     }
     outputs.open();

@@ -140,7 +140,7 @@ private:
             else if (item->stored || invocation_.recorded)
                 out.push_back(item);
             else
-                item->end(CellChange::incomparable, "the baseline's record names no kernel text");
+                item->end(CellChange::incomparable, "the baseline's record lacks the hash of its kernel source");
         }
         return out;
     }
@@ -175,7 +175,8 @@ private:
                                                         " today: " + item->rebuilt->reason);
             else if (const auto& before = *item->before.back();
                      !before.build.elsewhere.empty() && !compare::same_code(*item->rebuilt, before))
-                item->end(CellChange::incomparable, "the baseline does not hold " + join(before.build.elsewhere, ", ") +
+                item->end(CellChange::incomparable, "the baseline does not contain " +
+                                                        join(before.build.elsewhere, ", ") +
                                                         ", and its text makes other machine code today than it did");
             else if (!invocation_.allow_new_compiler && other_code(*item->rebuilt, *item->before.back()))
                 take_other_code(*item, *item->rebuilt, *item->before.back());  // an edit must not hide a new compiler

@@ -48,7 +48,7 @@ public:
         collect_absent();
         for (auto& item : out_.items) complete(item);
         if (out_.items.empty())
-            throw Error(Blame::usage, "no cell of the baseline or of today matches " +
+            throw Error(Blame::usage, "no cell of the baseline or of today's kernels matches " +
                                           join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
         return std::move(out_);
     }
@@ -125,8 +125,8 @@ private:
         for (const auto& r : baseline_.records) of.insert("'" + r.device.name + "' of " + r.device.platform);
         throw Error(Blame::environment,
                     "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
-                        (named ? "; --device names another platform or type"
-                               : ", which is absent; --device D names another device of the same platform"));
+                        (named ? ", but --device selects another platform or type"
+                               : ", which is not available; use --device D for another device of the platform"));
     }
 
     /// Whether a pattern matches. A pattern is a glob over cells, a family, a kernel file, or kernels of a file.

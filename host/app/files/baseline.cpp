@@ -36,7 +36,7 @@ void make_baseline_folder(const fs::path& folder) {
     fs::create_directories(folder / "text", code);
     if (code)
         throw Error(Blame::environment,
-                    "the baseline's folder '" + folder.string() + "' (--baseline) cannot be made: " + code.message());
+                    "folder '" + folder.string() + "' (--baseline) cannot be created: " + code.message());
 }
 
 void BaselineWriter::take(const model::Record& record, const model::Cell* cell) {
@@ -51,7 +51,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
         cllab::write_file(text_path(folder_, hash), inspect::as_bytes(text));
         for (const auto& header : record.build.elsewhere)
             if (said_.insert(header).second)
-                say("the baseline does not hold " + header + ", which " + record.id +
+                say("the baseline does not contain " + header + ", which " + record.id +
                     " includes and only the driver finds; regress cannot see a change in it");
     }
     records_->line(report::to_json_line(record));
@@ -59,18 +59,18 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
 
 std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
-    if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record names no kernel text");
+    if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record lacks a valid hash of its kernel source");
     const auto path = text_path(folder, hash);
     if (const auto fault = reading_fault(path); !fault.empty())
-        throw Error(Blame::usage, "the baseline's text '" + path.string() + "' cannot be read: " + fault);
+        throw Error(Blame::usage, "kernel source '" + path.string() + "' of the baseline cannot be read: " + fault);
     const auto text = cllab::read_file(path).value_or("");
     if (sha256_hex(text) != hash)
-        throw Error(Blame::usage,
-                    "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
+        throw Error(Blame::usage, "kernel source '" + path.string() +
+                                      "' of the baseline has changed: its hash differs; create the baseline again");
     for (const auto& header : includes_of(text))
         if (std::ranges::find(record.build.elsewhere, header) == record.build.elsewhere.end())
-            throw Error(Blame::usage, "the baseline's text '" + path.string() + "' includes " + header +
-                                          ", which the baseline does not hold; make it again");
+            throw Error(Blame::usage, "kernel source '" + path.string() + "' of the baseline includes " + header +
+                                          ", which the baseline does not contain; create it again");
     return text;
 }
 
@@ -88,13 +88,14 @@ Baseline read_baseline(const fs::path& folder) {
     const auto path = records_of_baseline(folder);
     const auto refuse = [&](const std::string& fault) {
         throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
-                                      "' cannot be read: " + fault + "; `cllab run PATTERN --baseline DIR` makes one");
+                                      "' cannot be read: " + fault + "; `cllab run PATTERN --baseline DIR` writes one");
     };
     report::Joined joined;
     if (const auto fault = read_record_file(joined, path); !fault.empty()) refuse(fault);
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
-    if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");
+    if (joined.records().empty())
+        throw Error(Blame::usage, "the baseline '", folder.string(), "' has no records; create it again");
     return {folder, joined.records()};
 }
 

@@ -78,7 +78,7 @@ void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t hei
     const auto memory = run::host_memory_bytes();
     if (width > memory / bytes_each / height)
         refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
-                         " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");
+                         " pixels, which do not fit in this machine's memory of " + format_bytes(memory));
 }
 
 /// The Netpbm formats PGM and PPM, text (P2, P3) and binary (P5, P6), any maxval.
@@ -94,8 +94,7 @@ public:
         most_ = number("maxval");
         if (width == 0 || height == 0)
             refuse(path_, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
-        if (most_ == 0 || most_ > 65535)
-            refuse(path_, "has maxval " + std::to_string(most_) + "; possible are 1 to 65535");
+        if (most_ == 0 || most_ > 65535) refuse(path_, "has maxval " + std::to_string(most_) + "; expected 1 to 65535");
         // A text sample takes at least two characters, except the last one. A binary header ends in one white space.
         const std::size_t sample_bytes = text ? 2 : most_ > 255 ? 2 : 1;
         if (!text) ++at_;
@@ -244,8 +243,8 @@ void convert(const fs::path& path, const Png& png, const std::byte* row, std::by
         if (png.has_palette()) {
             const auto index = sample(x);
             if (index >= static_cast<std::uint64_t>(png.colours))
-                refuse(path, "has a pixel of colour " + std::to_string(index) + ", but its palette has only " +
-                                 std::to_string(png.colours));
+                refuse(path, "has a pixel with palette index " + std::to_string(index) + ", but its palette has only " +
+                                 std::to_string(png.colours) + " colors");
             const auto& c = png.palette[index];
             grey[x] = to_luma({c.red, c.green, c.blue}, 255);
         } else if (png.channels() == 3) {
@@ -289,7 +288,7 @@ std::string png_of(const fs::path& path, std::size_t width, std::size_t height, 
     if (grey.size() + height > limit)
         throw Error(Blame::usage, "output file '" + path.string() + "' would have " + std::to_string(width) + "x" +
                                       std::to_string(height) +
-                                      " pixels, above the PNG writer's limit of 1 GiB; name it .pgm");
+                                      " pixels, above the PNG writer's limit of 1 GiB; use a .pgm file");
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     image.width = static_cast<png_uint_32>(width);

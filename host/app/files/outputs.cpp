@@ -60,10 +60,10 @@ void require_same_kind(const std::string& path, const std::string& option, Outpu
         throw Error(
             Blame::usage,
             "file '" + path + "' (" + option +
-                ") has other columns than this build writes, so --append would mix two tables; name another file");
+                ") has other columns than this build writes, so --append would mix two tables; use another file");
     if (kind == Outputs::Kind::json_lines && first != "{")
         throw Error(Blame::usage, "file '" + path + "' (" + option +
-                                      ") does not begin with a record, so --append would spoil it; name another file");
+                                      ") does not begin with a record, so --append would corrupt it; use another file");
 }
 
 }  // namespace
@@ -95,7 +95,8 @@ OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(
     // Continue on file systems without locks.
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     std::fclose(file_);
-    throw Error(Blame::environment, "file '" + path.string() + "' (" + option + ") is being written by another run");
+    throw Error(Blame::environment, "file '" + path.string() + "' (" + option +
+                                        ") is being written by another run; wait, or use another file");
 }
 
 OutputFile::~OutputFile() {
@@ -136,8 +137,7 @@ void OutputFile::line(const std::string& text) {
     const int error = errno;
     if (before) [[maybe_unused]]
         const auto done = ftruncate(fileno(file_), before->st_size);
-    throw Error(Blame::environment,
-                called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
+    throw Error(Blame::environment, called(path_) + " (" + option_ + "): writing failed: " + std::strerror(error));
 }
 
 bool OutputFile::replace(const std::function<bool(std::FILE*)>& fill) {
@@ -224,8 +224,8 @@ void Outputs::reads(const fs::path& path) {
     inputs_.emplace_back(path.string(), identity);
     for (const auto& output : outputs_)
         if (output.identity == identity)
-            throw Error(Blame::usage, called(output.path) + " (" + output.option + ") is also read, as '" +
-                                          path.string() + "'; name another one to write");
+            throw Error(Blame::usage, called(output.path) + " (" + output.option + ") is also the input '" +
+                                          path.string() + "'; use another output file");
 }
 
 void Outputs::writes(const std::string& path, const std::string& option, Kind kind) {
@@ -234,17 +234,17 @@ void Outputs::writes(const std::string& path, const std::string& option, Kind ki
     for (const auto& other : outputs_)
         if (identity && other.identity == *identity)
             throw Error(Blame::usage, "'" + other.path + "' (" + other.option + ") and '" + path + "' (" + option +
-                                          ") are one file; name two");
+                                          ") are the same file; use two files");
     for (const auto& [name, input] : inputs_)
         if (identity && input == *identity)
             throw Error(Blame::usage,
-                        called(path) + " (" + option + ") is also read, as '" + name + "'; name another one to write");
+                        called(path) + " (" + option + ") is also the input '" + name + "'; use another output file");
     struct stat file {
     }, err{};
     const bool regular = !leads_to_stdout(path) && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
     if (regular && fstat(STDERR_FILENO, &err) == 0 && is_same(file, err))
         throw Error(Blame::usage,
-                    "file '" + path + "' (" + option + ") is also standard error; name another one to write");
+                    "file '" + path + "' (" + option + ") is also standard error; use another output file");
     if (regular && file.st_size > 0) {
         if (!may_write(kind)) refuse_existing(output);
         if (append_ && is_lines(kind)) require_same_kind(path, option, kind);
@@ -254,8 +254,8 @@ void Outputs::writes(const std::string& path, const std::string& option, Kind ki
 
 void Outputs::refuse_existing(const Output& output) const {
     throw Error(Blame::usage,
-                "file '" + output.path + "' (" + output.option + ") exists and is kept; --force replaces it" +
-                    (!is_lines(output.kind) ? "; --append adds to records only" : ", --append adds to it"));
+                "file '" + output.path + "' (" + output.option + ") already exists; --force replaces it" +
+                    (!is_lines(output.kind) ? " (--append applies to records only)" : ", --append adds to it"));
 }
 
 void Outputs::open() {

@@ -31,7 +31,7 @@ using nlohmann::json;
 std::string text_of(const json& object, const char* key) {
     const auto found = object.is_object() ? object.find(key) : object.end();
     if (!object.is_object() || found == object.end() || !found->is_string())
-        unusable(std::string("is damaged: it has no text '") + key + "'");
+        unusable(std::string("is damaged: it has no string '") + key + "'");
     return found->get<std::string>();
 }
 
@@ -69,8 +69,8 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
 
 void require_same(const char* what, const std::string& found, const std::string& expected) {
     if (found != expected)
-        unusable(std::string("is of the ") + what + " '" + excerpt(found) + "', and the " + what + " here is '" +
-                 expected + "'; `cllab profile` measures it again");
+        unusable(std::string("is for the ") + what + " '" + excerpt(found) + "', but the current " + what + " is '" +
+                 expected + "'; run `cllab profile` again");
 }
 
 /// Parses a profile. Accepts only this build's schema.
@@ -84,8 +84,8 @@ json parsed(const std::string& text) {
     if (!profile.is_object()) unusable("is damaged: it is not a JSON object");
     if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
         unusable("has schema " + (schema == profile.end() ? std::string("none") : excerpt(json_text(*schema))) +
-                 "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` measures it again");
-    if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
+                 "; this build reads schema " + std::to_string(profile_schema) + "; run `cllab profile` again");
+    if (!profile["figures"].is_array()) unusable("is damaged: it has no array 'figures'");
     return profile;
 }
 
@@ -137,7 +137,7 @@ model::Limits limits_from(const std::string& text) {
             if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
     auto out = limits_of(profile, device);
     if (device.compute_units == 0 && !out.find("fma.units"))
-        unusable("does not say how many compute units the device has; `cllab profile` measures it again");
+        unusable("lacks the device's number of compute units; run `cllab profile` again");
     return out;
 }
 
@@ -201,7 +201,7 @@ void write_profile(const std::filesystem::path& path, const std::string& content
     try {
         cllab::write_file(path, inspect::as_bytes(content));
     } catch (const Error& e) {
-        throw Error(e.blame(), e.what(), "; --dumps DIR names another folder, --no-dumps writes none");
+        throw Error(e.blame(), e.what(), "; use --dumps DIR for another folder, or --no-dumps");
     }
 }
 

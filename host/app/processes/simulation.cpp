@@ -146,16 +146,16 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
         out.status = status;
         out.trouble = why;
     };
-    if (heard.silent) return fail(Status::timed_out, "the simulator made no progress and was ended");
+    if (heard.silent) return fail(Status::timed_out, "the simulator made no progress and was stopped");
     if (heard.has_no_time_left()) {
         if (!out.launches.empty()) return;  // keep the groups that were done when the budget ended
         out.too_long = true;
         return fail(Status::timed_out,
-                    "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
+                    "simulating one work-group takes longer than --count-budget, " + format_exact(budget) + " s");
     }
     if (WIFSIGNALED(heard.end))
         return fail(Status::launch_failed,
-                    "the simulator crashed; it may lack a function that the text uses, or need more than " +
+                    "the simulator crashed; it may lack a function that the source uses, or need more than " +
                         format_bytes(most_simulator_bytes) + " of memory");
     if (heard.said.contains("status")) {
         if (const auto status = static_cast<Status>(heard.said.at("status").get<int>()); status != Status::ok)
@@ -163,7 +163,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     }
     if (!out.launches.empty()) return;
     const auto fatal = said.fatal();
-    fail(Status::launch_failed, fatal.empty() ? "the simulator ran none of its kernels" : fatal);
+    fail(Status::launch_failed, fatal.empty() ? "the simulator ran no kernel of the operation" : fatal);
 }
 
 /// Adds the facts that concern all launches of the operation.
@@ -212,7 +212,7 @@ Choice chosen_in_simulator(const CellOptions& invocation) {
     } catch (const DeviceLost&) {
         throw Error(Blame::result,
                     "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
-                    "the text uses");
+                    "the source uses");
     }
 }
 
@@ -307,7 +307,7 @@ fs::path find_plugin() {
     if (!given) return own_library("cllab-count-plugin.so");
     std::error_code ignored;
     if (fs::is_regular_file(given, ignored)) return given;
-    throw Error(Blame::environment, "no plugin at '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN)");
+    throw Error(Blame::environment, "file '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN) not found");
 }
 
 }  // namespace
@@ -319,7 +319,7 @@ Oclgrind find_oclgrind(const std::string& for_what, bool needs_plugin) {
                     for_what + " needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
     if (needs_plugin && out.plugin.empty())
         throw Error(Blame::environment,
-                    "this cllab was built without the plugin that counts; on Debian: apt-get install liboclgrind-dev "
+                    "this cllab was built without the counting plugin; on Debian: apt-get install liboclgrind-dev "
                     "llvm-14-dev, then rebuild cllab");
     return out;
 }

@@ -28,12 +28,12 @@ namespace {
 constexpr int slice_ms = 100;
 
 Error failed(const std::string& what) {
-    return {Blame::environment, "no " + what + " for a child process: " + std::strerror(errno)};
+    return {Blame::environment, "cannot " + what + " for a child process: " + std::strerror(errno)};
 }
 
 std::shared_ptr<Position> shared_position() {
     void* page = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) throw failed("shared memory");
+    if (page == MAP_FAILED) throw failed("allocate shared memory");
     return {new (page) Position, [](Position* position) { munmap(position, sizeof(Position)); }};
 }
 
@@ -113,10 +113,10 @@ Message Link::receive() {
 
 Worker::Worker(const Work& work) : position_(shared_position()) {
     SocketPair sockets;  // close-on-exec: tools that the worker starts may outlive it
-    if (!sockets.ours) throw failed("socket");
+    if (!sockets.ours) throw failed("open a socket");
     const auto parent = getpid();
     pid_ = fork();
-    if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
+    if (pid_ < 0) throw Error(Blame::environment, std::string("cannot start a child process: ") + std::strerror(errno));
     if (pid_ == 0) {
         sockets.ours.close();
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent takes a hanging child along

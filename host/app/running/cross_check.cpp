@@ -149,16 +149,14 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     if (wanted.empty()) {
         std::erase_if(found, [&](const auto& d) { return !d.is_cpu() || d.implementation == device.implementation; });
         if (found.empty())
-            throw Error(Blame::environment, "--check needs a second implementation beside that of " +
-                                                cllab::quoted(device.name) +
-                                                ", and no other one for CPUs is installed; on Debian: apt-get "
-                                                "install oclgrind");
+            throw Error(Blame::environment, "--check needs an OpenCL implementation for CPUs other than that of ",
+                        cllab::quoted(device.name), ", but none is installed; on Debian: apt-get install oclgrind");
     } else if (found.size() != 1) {
         throw Error(Blame::usage,
-                    "--check takes one device; 'device=" + wanted + "' selects " + std::to_string(found.size()));
+                    "--check takes one device, but 'device=" + wanted + "' selects " + std::to_string(found.size()));
     }
     if (found.front().selector == device.selector)
-        throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the checked device itself, " +
+        throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the device under test itself, " +
                                       cllab::quoted(device.name) + "; `cllab devices` lists the others");
     return {found.front().selector, found.front().name, std::nullopt, known_answers(options.dumps, found.front())};
 }
@@ -412,7 +410,8 @@ int check_oclgrind(const RunOptions& asked) {
     const auto simulator = find_oclgrind("--check oclgrind", false);
     const Choice choice(asked);
     if (!choice.own())
-        throw Error(Blame::usage, "--check oclgrind applies to kernel files, as in `cllab run my.cl --check oclgrind`");
+        throw Error(Blame::usage,
+                    "--check oclgrind applies to kernel files only, as in `cllab run my.cl --check oclgrind`");
     const auto plan = model::make_plan(choice.selected(), asked.axes, model::Points::first);
     catch_interrupts();
     const auto device = in_child_processes(asked.timeout_seconds)->devices(asked.devices).front();

@@ -55,7 +55,7 @@ Answer answer_of(const std::string& command, double seconds, const std::vector<A
         out << kernelfile::npy_header(a);
         out.write(reinterpret_cast<const char*>(a.data->data()), static_cast<std::streamsize>(a.data->size()));
         out.close();
-        if (!out) throw Error(Blame::environment, "'" + file_of(a).string() + "' cannot be written");
+        if (!out) throw Error(Blame::environment, "file '" + file_of(a).string() + "' cannot be written");
         // An old time stamp shows whether the command writes the file again.
         if (a.comes_out) fs::last_write_time(file_of(a), an_hour_ago - std::chrono::hours(1));
     }

@@ -326,7 +326,7 @@ int carry_out(RunPlan plan, Runner& runner, RunListener& listener) {
 int run_cells(const RunOptions& asked) {
     RunPlan plan(asked);
     if (!asked.check.empty() && !plan.choice.own())
-        throw Error(Blame::usage, "--check applies to kernel files, as in `cllab run my.cl --check`");
+        throw Error(Blame::usage, "--check applies to kernel files only, as in `cllab run my.cl --check`");
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
     RunListener nobody;
@@ -346,9 +346,9 @@ void check_dumps(const run::Settings& settings) {
     std::error_code code;
     std::filesystem::create_directories(*settings.dumps, code);
     if (code || access(settings.dumps->c_str(), W_OK) != 0)
-        throw Error(Blame::environment, "the dumps folder '" + settings.dumps->string() +
+        throw Error(Blame::environment, "dumps folder '" + settings.dumps->string() +
                                             "' cannot be written: " + (code ? code.message() : std::strerror(errno)) +
-                                            "; --dumps DIR names another, --no-dumps writes none");
+                                            "; use --dumps DIR for another folder, or --no-dumps");
 }
 
 /// Names that --columns accepts in addition to every table's columns.
@@ -371,12 +371,12 @@ Outputs outputs_of(const RunOptions& options) {
 
 void refuse_devices(const RunOptions& options, const std::vector<model::Device>& devices) {
     if (!options.outputs.empty() && devices.size() != 1)
-        throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
+        throw Error(Blame::usage, "--output needs one device, found ", devices.size(), "; select one with --device");
     for (const auto& device : devices)
         if (const bool simulated = device.implementation == model::Implementation::oclgrind;
             options.native && (simulated || !device.is_cpu()))
             throw Error(Blame::usage,
-                        "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
+                        "option '--native' applies to CPU devices only; '" + excerpt(device.name) + "' is " +
                             (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
 }
 

@@ -224,8 +224,8 @@ int watch(const RunOptions& asked) {
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || asked.devices.size() > 1 || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,
-                    "--watch takes one kernel file (`cllab run my.cl --watch`, or my.cl:kernel) or cllab's own kernels "
-                    "with --cl-dir DIR, one device, and no --vs");
+                    "--watch takes one kernel file, as in `cllab run my.cl --watch`, or built-in families with "
+                    "--cl-dir DIR; it needs one device and cannot be combined with --vs");
     catch_interrupts();
     own ? FileWatch(asked).watch() : FamiliesWatch(asked).watch();
     return 130;

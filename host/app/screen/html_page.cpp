@@ -203,16 +203,16 @@ void write_pictures(OutputFile* svg, OutputFile* png, const Page& page) {
 
 void require_page(std::size_t records) {
     if (records > most_cells)
-        throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " +
-                                      std::to_string(records) + "; omit --html or give fewer files");
+        throw Error(Blame::usage, "--html shows at most ", most_cells, " records, found ", records,
+                    "; omit --html or read fewer files");
 }
 
 fs::path require_rasterizer() {
     const auto program = inspect::find_tool({"rsvg-convert"});
     if (!program)
         throw Error(Blame::environment,
-                    "--png needs the program rsvg-convert, which is not on PATH; Debian's package librsvg2-bin has it, "
-                    "and --svg needs no program");
+                    "program 'rsvg-convert' (--png) not found on PATH; on Debian: apt-get install librsvg2-bin; or use "
+                    "--svg");
     return *program;
 }
 

@@ -24,7 +24,7 @@ def table(program):
             if option.value == "[FILE]":
                 pass  # any word is a file's name
             elif option.value.startswith("["):
-                out += cases(2, f"option '{option.name}' is '", *[[*line, f"{option.name}={v}"] for v in ("yes", "0")])
+                out += cases(2, f"option '{option.name}': expected ", *[[*line, f"{option.name}={v}"] for v in ("yes", "0")])
             elif option.value:
                 out += cases(2, f"'{option.name}'.* is missing", [*line, option.name])
                 out += cases(2, f"'{option.name}' needs a value; found '--help'", [*line, option.name, "--help"])
@@ -37,6 +37,6 @@ def table(program):
             if option.value == "N":
                 out += cases(2, option.name, *[[*line, option.name, value] for value in BAD_COUNT])
             if option.value.startswith("NAME="):
-                out += cases(2, f"'{option.name}' applies to kernel files" if option.of_file else f"'{option.name}' takes NAME=VALUE; found '", *[[*line, option.name, v] for v in ("=", "x", "=x", "x=", *[n for n in NASTY if b"=" not in (n if isinstance(n, bytes) else n.encode())])])
-    out += cases(2, "'--label' has ", *[[c, *COMMANDS[c], "--label", "x" * n] for c in ("run", "dump", "tune") for n in (201, 5000)])
+                out += cases(2, f"'{option.name}' applies to kernel files only" if option.of_file else f"'{option.name}': expected NAME=VALUE, found '", *[[*line, option.name, v] for v in ("=", "x", "=x", "x=", *[n for n in NASTY if b"=" not in (n if isinstance(n, bytes) else n.encode())])])
+    out += cases(2, "'--label': expected at most 200 bytes, found ", *[[c, *COMMANDS[c], "--label", "x" * n] for c in ("run", "dump", "tune") for n in (201, 5000)])
     return out
