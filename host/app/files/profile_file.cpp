@@ -152,6 +152,31 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     return limits_of(profile, device);
 }
 
+portrait::Profile page_from(const std::string& text, const model::Device& device) {
+    limits_from(text, device);
+    const auto profile = parsed(text);
+    portrait::Profile out{.device = device, .utc = text_of(profile, "utc")};
+    const auto number = [](const json& object, const char* key) {
+        const auto found = object.find(key);
+        return found != object.end() && found->is_number() ? found->get<double>() : 0;
+    };
+    out.budget_seconds = number(profile, "budget_seconds");
+    out.seconds = number(profile, "seconds");
+    for (const auto& j : profile.at("figures")) {
+        auto& line = out.lines.emplace_back(portrait::PageLine{text_of(j, "section"), text_of(j, "id")});
+        const auto figure = figure_of(j);
+        line.finding = {figure.id, figure.name, figure.unit, figure.value, figure.low, figure.high, text_of(j, "how")};
+        line.name = figure.name;
+        if (j.contains("driver_says")) line.claim = text_of(j, "driver_says");
+        if (!j.contains("per_cycle")) continue;
+        line.per_cycle = number(j["per_cycle"], "value");
+        line.per_cycle_unit = text_of(j["per_cycle"], "unit");
+    }
+    for (const auto& j : profile.value("absent", json::array()))
+        out.lines.push_back({text_of(j, "section"), text_of(j, "id"), text_of(j, "name"), text_of(j, "reason")});
+    return out;
+}
+
 // Paths of profiles, and how profiles are written.
 std::filesystem::path profiles_folder() {
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
