@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <ranges>
 #include <span>
 
 #include "app/choose/capture.hpp"
@@ -60,11 +61,7 @@ model::Settings other_point(const std::string& versus) {
     const auto equals = versus.find('=');
     if (equals == versus.npos || names_kernel_file(versus) || !kernelfile::is_name(versus.substr(0, equals)))
         return out;
-    for (const auto& part : split(versus, ','))
-        if (part.find('=') == part.npos && !out.empty())
-            out.back().second += "," + part;
-        else
-            add_named("vs", part, out);
+    for (const auto& part : split(versus, ',')) add_named("vs", part, out);
     return out;
 }
 
@@ -405,11 +402,10 @@ std::vector<model::Cell> other_cells(const model::Cell& cell, const std::string&
         axes.push_back(other);
     }
     std::vector<model::Cell> out;
-    for (auto& group : model::make_plan({{cell.experiment, cell.variant, cell.id}}, axes))
-        for (auto& other : group) {
-            other.label = versus;
-            out.push_back(std::move(other));
-        }
+    for (auto& other : model::make_plan({{cell.experiment, cell.variant, cell.id}}, axes) | std::views::join) {
+        other.label = versus;
+        out.push_back(std::move(other));
+    }
     return out;
 }
 

@@ -105,11 +105,8 @@ std::vector<model::Group> beside_other_point(const std::vector<model::Selected>&
     auto axes = invocation.axes;
     const auto options = model::build_options_axis().name;
     const auto is_options = [&](const auto& axis) { return axis.first == options; };
-    const bool sets_options = std::ranges::any_of(axes, is_options);
-    if (sets_options && invocation.versus.starts_with('-'))
-        throw Error(Blame::usage,
-                    "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
-    if (!sets_options && std::ranges::any_of(other_point(invocation.versus), is_options))
+    const auto other = other_point(invocation.versus);
+    if (std::ranges::any_of(other, is_options) && std::ranges::none_of(axes, is_options))
         axes.emplace_back(options, "");
     std::vector<model::Group> out;
     for (const auto& cell : model::make_plan(selected, axes, invocation.points, &left_out) | std::views::join)

@@ -101,16 +101,6 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     return out;
 }
 
-struct ProfileSize {
-    std::string driver;
-    std::size_t figures = 0;
-};
-/// The number of figures and the driver in a profile. Throws as limits_from().
-ProfileSize figures_of_profile(const std::string& text) {
-    auto profile = parsed(text);
-    return {text_of(profile["device"], "driver"), profile["figures"].size()};
-}
-
 }  // namespace
 
 std::string profile_text(const std::filesystem::path& path) {
@@ -156,24 +146,24 @@ portrait::Profile page_from(const std::string& text, const model::Device& device
     limits_from(text, device);
     const auto profile = parsed(text);
     portrait::Profile out{.device = device, .utc = text_of(profile, "utc")};
-    const auto number = [](const json& object, const char* key) {
-        const auto found = object.find(key);
-        return found != object.end() && found->is_number() ? found->get<double>() : 0;
-    };
-    out.budget_seconds = number(profile, "budget_seconds");
-    out.seconds = number(profile, "seconds");
-    for (const auto& j : profile.at("figures")) {
-        auto& line = out.lines.emplace_back(portrait::PageLine{text_of(j, "section"), text_of(j, "id")});
-        const auto figure = figure_of(j);
-        line.finding = {figure.id, figure.name, figure.unit, figure.value, figure.low, figure.high, text_of(j, "how")};
-        line.name = figure.name;
-        if (j.contains("driver_says")) line.claim = text_of(j, "driver_says");
-        if (!j.contains("per_cycle")) continue;
-        line.per_cycle = number(j["per_cycle"], "value");
-        line.per_cycle_unit = text_of(j["per_cycle"], "unit");
+    try {
+        for (const auto& j : profile.at("figures")) {
+            const auto f = figure_of(j);
+            const auto cycle = j.value("per_cycle", json::object());
+            out.lines.push_back({j.at("section"),
+                                 f.id,
+                                 f.name,
+                                 "",
+                                 {f.id, f.name, f.unit, f.value, f.low, f.high, j.at("how")},
+                                 cycle.value("value", 0.0),
+                                 cycle.value("unit", ""),
+                                 j.value("driver_says", "")});
+        }
+        for (const auto& j : profile.at("absent"))
+            out.lines.push_back({j.at("section"), j.at("id"), j.at("name"), j.at("reason")});
+    } catch (const json::exception& e) {
+        unusable(std::string("is damaged: ") + e.what());
     }
-    for (const auto& j : profile.value("absent", json::array()))
-        out.lines.push_back({text_of(j, "section"), text_of(j, "id"), text_of(j, "name"), text_of(j, "reason")});
     return out;
 }
 
@@ -198,9 +188,10 @@ std::string more_figures(const std::filesystem::path& path, const std::string& p
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return {};
     try {
-        const auto before = figures_of_profile(profile_text(path)), now = figures_of_profile(profile);
-        if (before.driver != now.driver || before.figures <= now.figures) return {};
-        return concat("it has ", before.figures, " figures of this driver, and the new one has ", now.figures);
+        auto before = parsed(profile_text(path)), now = parsed(profile);
+        const auto then = before["figures"].size(), today = now["figures"].size();
+        if (text_of(before["device"], "driver") != text_of(now["device"], "driver") || then <= today) return {};
+        return concat("it has ", then, " figures of this driver, and the new one has ", today);
     } catch (const Error&) {
         return {};
     }

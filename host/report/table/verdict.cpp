@@ -30,11 +30,8 @@ std::string time_text(const Record& r) {
     for (const auto code : {Warning::below_floor, Warning::beyond_memory, Warning::few_cores})
         if (model::warns(r, code)) doubts += (doubts.empty() ? " (" : ", ") + std::string(code_of(code));
     const auto interval = spread_of(r);
-    return format_seconds(r.time->median) +
-           (interval.starts_with("n =") ? ", "
-            : interval.empty()          ? ""
-                                        : " ") +
-           interval + doubts + (doubts.empty() ? "" : ")");
+    const std::string gap = interval.starts_with("n =") ? ", " : interval.empty() ? "" : " ";
+    return format_seconds(r.time->median) + gap + interval + doubts + (doubts.empty() ? "" : ")");
 }
 
 std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
