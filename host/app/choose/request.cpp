@@ -110,11 +110,11 @@ std::vector<model::Group> beside_other_point(const std::vector<model::Selected>&
         axes.emplace_back(options, "");
     std::vector<model::Group> out;
     for (const auto& cell : model::make_plan(selected, axes, invocation.points, &left_out) | std::views::join)
-        for (auto& other : other_cells(cell, invocation.versus)) {
-            if (other.point == cell.point) continue;
-            const auto group = std::ranges::find(out, other.point, [](const auto& g) { return g.back().point; });
+        for (auto& right : other_cells(cell, invocation.versus)) {
+            if (right.point == cell.point) continue;
+            const auto group = std::ranges::find(out, right.point, [](const auto& g) { return g.back().point; });
             if (group == out.end())
-                out.push_back({cell, std::move(other)});
+                out.push_back({cell, std::move(right)});
             else
                 group->insert(group->end() - 1, cell);
         }
