@@ -62,8 +62,8 @@ struct Arrangement {
 enum class Control { left, both };
 
 struct Comparison {
-    std::string left, right;                                 ///< ids of the variants
-    std::vector<std::pair<std::string, std::string>> point;  ///< left's, as resolved
+    std::string left, right;         ///< ids of the variants; of one variant, also what differs
+    PointValues point, right_point;  ///< as resolved; `point` is left's
     DeviceInfo device;
     std::string cache;  ///< "hot", "cold", "rotate"
     Control control_of = Control::left;

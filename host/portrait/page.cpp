@@ -86,6 +86,7 @@ const std::vector<Figure>& figures() {
 }
 
 std::vector<PageLine> page_of(const Profile& profile) {
+    if (!profile.lines.empty()) return profile.lines;
     std::vector<PageLine> out;
     std::set<std::string> shown;      // identifiers; the first figure that matches one has it
     std::set<std::string> explained;  // labels by section; a missing figure has a line only if no earlier figure has

@@ -29,6 +29,15 @@ struct Figure {
 };
 const std::vector<Figure>& figures();
 
+/// One figure on the page.
+struct PageLine {
+    std::string section, id, name;
+    std::string absent;  ///< why there is no figure; empty if there is one
+    model::Finding finding{};
+    double per_cycle = 0;  ///< 0: not shown
+    std::string per_cycle_unit, claim;
+};
+
 /// All data of one profile.
 struct Profile {
     model::Device device;
@@ -37,15 +46,7 @@ struct Profile {
     double budget_seconds = 0, seconds = 0;
     std::map<std::string, std::string> skipped{};  ///< families with no time or too little: one sentence each
     std::string utc;
-};
-
-/// One figure on the page.
-struct PageLine {
-    std::string section, id, name;
-    std::string absent;  ///< why there is no figure; empty if there is one
-    model::Finding finding{};
-    double per_cycle = 0;  ///< 0: not shown
-    std::string per_cycle_unit, claim;
+    std::vector<PageLine> lines{};  ///< of a profile from a file, which has no records
 };
 
 /// The page as data: every figure in the order of figures(), then the findings that no figure names.

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <regex>
+#include <set>
 
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
@@ -196,11 +198,23 @@ std::string first_error(const std::string& log) {
     return other.empty() && !empty ? "the compiler gives no reason" : other;
 }
 
-std::size_t errors_in(const std::string& log) {
-    return static_cast<std::size_t>(std::ranges::count_if(split(log, '\n'), [](const auto& line) {
-        // Undefined symbols are all named in the linker's first error.
-        return line.find("error: ") != line.npos && line.find("undefined ") == line.npos;
-    }));
+/// The lines of a build log that are errors. Undefined symbols are all named in the linker's first one.
+static std::vector<std::string> error_lines(const std::string& log) {
+    auto out = split(log, '\n');
+    std::erase_if(out, [](const auto& line) {
+        return line.find("error: ") == line.npos || line.find("undefined ") != line.npos;
+    });
+    return out;
+}
+
+std::size_t errors_in(const std::string& log) { return error_lines(log).size(); }
+
+std::string distinct_errors(const std::string& log) {
+    std::vector<std::string> out;
+    std::set<std::string> seen;
+    for (const auto& line : error_lines(log))
+        if (seen.insert(line.substr(line.find("error: "))).second) out.push_back(one_line(line));
+    return out.empty() ? first_error(log) : first_few(out, 5, std::identity());
 }
 
 std::string first_errors(const std::string& log, const SourceLine& source_line) {

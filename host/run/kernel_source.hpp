@@ -48,6 +48,8 @@ std::string name_lines(const std::string& log, const std::string& text);
 /// The line of a build log that tells what is wrong: the first with "error" in it, else the first that is no warning or
 /// note.
 std::string first_error(const std::string& log);
+/// The errors of a build log, each text once, and the number of those beyond five. If it has none, first_error().
+std::string distinct_errors(const std::string& log);
 /// The number of errors in a build log.
 std::size_t errors_in(const std::string& log);
 /// A line of a file that a build log names; empty if it is unknown.

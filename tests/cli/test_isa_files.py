@@ -260,7 +260,7 @@ class IsaFiles(LabTest):
                 pages, err = self.isa(KERNELS / "partly.cl", target, status=1)
                 good = {"partly_first", "partly_second", "partly_third"}
                 self.assertEqual(set(pages), good)
-                self.assertRegex(err, rf"partly_wrong for {target}: build_failed: .*partly.cl:5:\d+: error: .*'undeclared'; [12] more errors; --dumps DIR keeps")
+                self.assertRegex(err, rf"partly_wrong for {target}: build_failed: .*partly.cl:5:\d+: error: .*'undeclared'.*, .*partly.cl:\d+:\d+: error: ")
                 self.assertIn(f"partly_calls for {target}: build_failed: error: the code calls 'elsewhere', which neither the text nor", err)
                 self.isa(KERNELS / "partly.cl", target, "--dumps", "d", status=1)
                 log, = (self.folder / "d").glob(f"{target}/*_wrong/build.log")

@@ -50,6 +50,26 @@ class Profile(LabTest):
         path.write_text(path.read_text()[:-9])
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
+    def test_saved_profile_is_printed_without_measuring(self):
+        self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "there is no profile '", "`cllab profile` measures it")
+        path = self.profile([EXCEEDED | {"section": "Arithmetic", "how": "by hand"}])
+        profile = json.loads(path.read_text()) | {"absent": [{"section": "Compute", "id": "fma.clock", "name": "clock", "reason": "no time"}]}
+        path.write_text(json.dumps(profile))
+        start = time.monotonic()
+        out, err = self.lab("profile", "--device", "cpu", "--saved")
+        self.assertLess(time.monotonic() - start, 15)
+        self.assertEqual(err, "")
+        self.assertIn(profile["device"]["name"], words(out))
+        self.assertRegex(words(out), r"measured \d+ days ago \(2026-01-01T00:00:00Z\); memory")
+        self.assertRegex(out, r"\n +peaks +float 1.00 FLOP/s\n")
+        self.assertRegex(out, r"\n +clock +none; no time")
+        out, _ = self.lab("profile", "--device", "cpu", "--saved", "--all")
+        self.assertRegex(words(out), "float peak 1.00 FLOP/s .*Not found clock: none; no time")
+        self.assertEqual(json.loads(self.lab("profile", "--device", "cpu", "--saved", "--json")[0]), profile)
+        self.assert_one_sentence(self.lab("profile", "--saved", "--quick", status=2)[1], "--saved measures nothing, so it excludes --quick")
+        path.write_text(path.read_text()[:-9])
+        self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "profile.json' is damaged at byte")
+
     @against_noise
     def test_each_profile_line_has_a_figure_or_a_reason(self):
         start = time.monotonic()

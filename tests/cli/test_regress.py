@@ -1,5 +1,6 @@
 """`cllab run --baseline` and `cllab regress`: what became slower, wrong, new or gone, and the exit status that says so."""
 import json
+import re
 import shutil
 import tempfile
 import unittest
@@ -331,12 +332,15 @@ class KernelFile(BaselineTest):
         self.write("g.cl", guessed)
         shutil.rmtree(self.folder / "base")
         self.lab("run", "k.cl:copy", "g.cl", "--device", "cpu", "--no-dumps", "--max-time", "0.1", "--baseline", "base")
-        for change, text in (("newly failing", guessed.replace("*= 2", "*= two")), ("incomparable", None)):
+        for change, text in (("newly failing", guessed.replace("*= 2", "*= two + three + two + " + " + ".join("v" * n for n in range(1, 7)))), ("incomparable", None)):
             with self.subTest(change=change):
                 self.write("g.cl", text) if text else (self.folder / "g.cl").unlink()
                 cells, out = self.regress(status=1 if text else 5)
                 self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_copy": "same code", "g_twice": change}, out)
                 self.assertIn("'g.cl' does not build: g.cl:1:" if text else "'g.cl', a file of the baseline, is missing", cells["g_twice"]["reason"])
+                if text:  # each error once, up to five
+                    self.assertEqual(re.findall(r"undeclared identifier '(\w+)'", cells["g_twice"]["reason"]), ["three", "two", "v", "vv", "vvv"])
+                    self.assertTrue(cells["g_twice"]["reason"].endswith(" and 3 more"), cells["g_twice"]["reason"])
 
     def test_header_found_only_by_the_driver_is_named_and_incomparable(self):
         self.write("k.cl", "#define HEADER <trips.h>\n#include HEADER\n" + TABLE.partition("\n")[2])

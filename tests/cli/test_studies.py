@@ -82,6 +82,30 @@ class OptionsAsSides(LabTest):
         self.lab("run", "twice.cl", "--vs=-cl-mad-enable", "--device", "cpu", "--no-yardstick", "--no-dumps", "--max-time", "0.5", "--json", "r.jsonl")
         self.assertEqual(self.records()[-1]["right"], self.records()[-1]["left"] + " -cl-mad-enable")
 
+    def test_a_variant_is_compared_with_itself_at_another_point(self):
+        (self.folder / "w.cl").write_text("/*cllab\naxis width = 8\naxis n = 4096\narg a = rand:n\narg b = out:n\nglobal n/width\noptions -DW={width}\n"
+                                          "where width < 64\n*/\nkernel void k(global const float* a, global float* b) {\n"
+                                          "    for (int i = 0; i < W; i++) b[get_global_id(0) * W + i] = 2 * a[get_global_id(0) * W + i];\n}\n")
+        common = ["--device", "cpu", "--no-yardstick", "--max-time", "0.5"]
+        out, _ = self.lab("run", "w.cl", "--vs", "width=16", *common, "--json", "r.jsonl")
+        *cells, comparison = self.records()
+        self.assertEqual([cell["point"]["width"] for cell in cells], [8, 16])
+        self.assertEqual((comparison["left"], comparison["right"]), ("w_k width=8", "w_k width=16"))
+        self.assertEqual((comparison["point"], comparison["right_point"]), tuple(cell["point"] for cell in cells))
+        self.assertTrue(comparison["arrangements"])
+        self.assertIn("w_k width=8 against w_k width=16: ", out)
+        self.assertRegex(out, r"\n +w_k width=8 +w_k width=16 *\n")  # above the two codes
+        # Each value of --axis against that of --vs; the point itself is measured once.
+        self.lab("run", "w.cl:k", "--axis", "width=8,16,32", "--vs", "width=16,n=8Ki", *common, "--no-dumps", "--json", "r.jsonl", "--force")
+        self.assertEqual([(r["left"], r["right"]) for r in self.records() if "left" in r],
+                         [("w_k width=8 n=4096", "w_k width=16 n=8192"), ("w_k n=4096", "w_k n=8192"), ("w_k width=32 n=4096", "w_k width=16 n=8192")])
+        self.assertEqual(sum("id" in r for r in self.records()), 4)
+        out, _ = self.lab("isa", "w.cl", "--vs", "width=16", "--device", "cpu")
+        self.assertRegex(out, r"\n +w_k +w_k width=16 *\n")
+        for versus, words in (("width=8", "--vs width=8 is the only point of 'w_k'"), ("wide=8", "'w_k' has no axis 'wide'"), ("width=8,width=16", "'--vs' gives 'width' twice"),
+                              ("width=", "option '--vs' takes NAME=VALUE"), ("width=x", "axis 'width' cannot be 'x'"), ("width=64", "excludes the only point")):
+            self.assertIn(words, self.lab("run", "w.cl", "--vs", versus, *common, status=2)[1])
+
     def test_both_codes_of_a_target_are_side_by_side(self):
         out, _ = self.lab("isa", "muladd_mad", "--target", "gfx900", "--vs=-cl-opt-disable")
         self.assertRegex(out, r"\n +muladd_mad +muladd_mad -cl-opt-disable *\n")
@@ -89,9 +113,12 @@ class OptionsAsSides(LabTest):
         self.assertNotEqual(registers[1], registers[2])
 
     def test_invalid_combinations_with_build_options_are_refused(self):
-        for more, part in ((["pitch_float", "pitch_roi", "--vs=-cl-mad-enable"], "--vs with build options compares one variant with itself, but PATTERN matches 2 variants"),
-                           (["pitch_float", "--vs=-cl-mad-enable", "--axis", "options=,-w"], "--vs with build options cannot be combined with --axis options")):
-            self.assertIn(part, self.lab("run", *more, "--device", "cpu", status=2)[1])
+        self.assertIn("--vs -cl-mad-enable compares one variant with itself, but PATTERN matches 2 variants",
+                      self.lab("run", "pitch_float", "pitch_roi", "--vs=-cl-mad-enable", "--device", "cpu", status=2)[1])
+
+    def test_axis_gives_the_first_side_its_build_options(self):
+        self.lab("run", "muladd_fma", "--vs=-cl-opt-disable", "--axis", "options=-w", "--axis", "items=64", *self.SMALL[:-4], "--no-dumps", "--json", "r.jsonl")
+        self.assertEqual((self.records()[-1]["left"], self.records()[-1]["right"]), ("muladd_fma -w", "muladd_fma -cl-opt-disable"))
 
     def test_cuda_needs_an_nvidia_device(self):
         self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "options=,-x cuda", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")

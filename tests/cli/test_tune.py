@@ -207,7 +207,21 @@ class Search(KernelFileTest):
             self.assertEqual(set(statuses[bad]), {"wrong_result"})
         # Its first launch is right, and those of the others are: the finals see what it does to itself.
         self.assertEqual((statuses[2][:3], set(statuses[2][3:])), (["ok"] * 3, {"wrong_result"}))
-        self.assertEqual(set(re.findall(r"failed at \S+ bad=(\d)", words(out))), {"1", "2", "3"})
+        self.assertEqual(set(re.findall(r"failed at (?:\d+ points, such as )?\S+ bad=(\d)", words(out))), {"1", "2", "3"})
+
+    def test_each_reason_is_printed_once_with_the_number_of_its_points(self):
+        self.write(SCALE.replace("dst[i + j] = 2 * src[i + j];", """
+#if PER > 2
+        nowhere = PER;
+#elif PER == 2
+        missing = PER;
+#else
+        dst[i + j] = 2 * src[i + j];
+#endif
+"""))
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--axis", "per=1,2,4,8", "--axis", "l=16,32", status=1)
+        self.assertEqual(re.findall(r"failed at (\d+) points, such as l=\d+ per=(\d): .*?'(\w+)'", words(out)), [("4", "4", "nowhere"), ("2", "2", "missing")])
+        self.assertEqual(out.count("failed at"), 2)
 
 
 class Resume(KernelFileTest):
@@ -266,7 +280,7 @@ class Resume(KernelFileTest):
             out, err = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", "--axis", "n=192", status=1)
             self.assertEqual("of them earlier" in words(out), again, out)
             failed.append(re.findall("failed at (.*?):", out))
-        self.assertIn("l=64 per=3", failed[0])
+        self.assertIn(" per=3", " ".join(failed[0]))
         self.assertEqual(*failed)
 
     def test_resume_file_holds_the_records(self):

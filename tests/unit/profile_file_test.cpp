@@ -98,6 +98,17 @@ BOOST_AUTO_TEST_CASE(profile_with_more_figures_of_the_same_driver_is_better) {
     BOOST_TEST(app::more_figures(path, written().dump()) == "");
 }
 
+BOOST_AUTO_TEST_CASE(page_of_a_file_has_the_figures_and_reasons_of_the_profile) {
+    const auto file = written();
+    const auto again = json::parse(app::profile_json(app::page_from(file.dump(), device())));
+    for (const auto* key : {"device", "utc", "figures", "absent"}) BOOST_TEST((again.at(key) == file.at(key)), key);
+    for (const auto* key : {"section", "how"}) {
+        auto damaged = file;
+        damaged["figures"][0].erase(key);
+        BOOST_CHECK_THROW(app::page_from(damaged.dump(), device()), Error);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(limits_are_those_written_in_the_profile) {
     const auto limits = app::limits_from(written().dump(), device());
     BOOST_TEST(limits.utc == "2026-01-01T00:00:00Z");

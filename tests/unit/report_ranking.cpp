@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(row_with_under_six_samples_states_them_and_is_not_ranked) {
     BOOST_TEST(rows["struct"].find("1.50x") != std::string::npos, page);
     records[1].time->n = 5;
     records[2].time->n = 5;
-    BOOST_TEST(table(records).find("vs best") == std::string::npos);
+    BOOST_TEST(table(records).find(" vs best") == std::string::npos);
     BOOST_TEST(report::to_json_line(records[0]).find("\"low\"") == std::string::npos);
     BOOST_TEST(split(report::to_csv_line(records[0]), ',')[11] == "");  // low_s
 }
@@ -222,6 +222,27 @@ BOOST_AUTO_TEST_CASE(rows_that_lacked_cores_need_a_larger_difference) {
     BOOST_TEST(report::shell_word("a=it's") == "'a=it'\\''s'");
     BOOST_TEST(report::shell_word("size=1Ki:4Ki:*2") == "'size=1Ki:4Ki:*2'");
     BOOST_TEST(report::shell_word("") == "''");
+}
+
+BOOST_AUTO_TEST_CASE(one_command_decides_all_undecided_variants) {
+    std::vector<Record> rows;
+    for (const auto* variant : {"wide", "loop", "roi"})
+        rows.push_back(test::cell("pitch", variant, 1e-3, test::pocl()));
+    BOOST_TEST(has(table(rows), "`cllab run pitch_wide pitch_loop pitch_roi --vs best --device 1:0` decides."));
+    // If the command line selected no others, by the words that selected them.
+    for (auto& r : rows) r.argv = {"cllab", "run", "pitch_*"};
+    BOOST_TEST(has(table(rows), "`cllab run 'pitch_*' --vs best --device 1:0` decides."));
+    auto slow = test::cell("pitch", "slow", 1, test::pocl());
+    slow.argv = rows.front().argv;
+    BOOST_TEST(has(table({rows[0], rows[1], rows[2], slow}), "`cllab run pitch_wide pitch_loop pitch_roi --vs best"));
+    for (auto& r : rows) r.argv = {"cllab", "run", r.build.source = "k.cl"};
+    BOOST_TEST(has(table(rows), "`cllab run k.cl --vs best --device 1:0` decides."));
+    // Of different runs. One variant needs no command.
+    for (auto& r : rows) r = of_run(r, r.variant);
+    BOOST_TEST(has(table(rows), "`cllab run k.cl:wide k.cl:loop k.cl:roi --vs best --device 1:0` decides."));
+    BOOST_TEST(has(table({rows[0], of_run(rows[0], "again")}),
+                   "None of 2 rows is ranked, because they were timed in different runs; pitch_wide has the shortest "
+                   "time, 1.00 ms ±0.5 %."));
 }
 
 BOOST_AUTO_TEST_CASE(table_ends_with_fastest_next_and_main_difference) {

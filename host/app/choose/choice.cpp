@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <ranges>
 #include <span>
 
 #include "app/choose/capture.hpp"
 #include "app/choose/request.hpp"
+#include "app/commandline/rows.hpp"
 #include "app/files/image_file.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
@@ -16,6 +18,7 @@
 #include "core/units.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
+#include "kernelfile/piece.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -52,10 +55,19 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         throw Error(Blame::usage, "file '", pattern.substr(0, colon), "' not found");
 }
 
-bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
+model::Settings other_point(const std::string& versus) {
+    if (versus.starts_with('-')) return {{model::build_options_axis().name, versus}};
+    model::Settings out;
+    const auto equals = versus.find('=');
+    if (equals == versus.npos || names_kernel_file(versus) || !kernelfile::is_name(versus.substr(0, equals)))
+        return out;
+    for (const auto& part : split(versus, ',')) add_named("vs", part, out);
+    return out;
+}
+
 bool names_best(const std::string& versus) { return versus == "best"; }
 bool names_variant(const std::string& versus) {
-    return !versus.empty() && !names_build_options(versus) && !names_best(versus);
+    return !versus.empty() && other_point(versus).empty() && !names_best(versus);
 }
 
 namespace {
@@ -154,7 +166,7 @@ std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocat
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
     // --vs may name a kernel of the same files without the file's name.
     if (names_variant(versus) && !names_kernel_file(versus)) patterns.push_back(paths.front() + ":" + versus);
-    const bool compared = !versus.empty() && !names_build_options(versus);
+    const bool compared = names_variant(versus) || names_best(versus);
     std::vector<std::shared_ptr<Own>> out;
     for (const auto& together : compared ? std::vector<std::vector<std::string>>(1, paths) : each_alone(paths)) {
         Own own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
@@ -381,6 +393,20 @@ std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std
             cells.push_back(std::move(cell));
         }
     return cells;
+}
+
+std::vector<model::Cell> other_cells(const model::Cell& cell, const std::string& versus) {
+    auto axes = cell.point.values();
+    for (const auto& other : other_point(versus)) {
+        std::erase_if(axes, [&](const auto& axis) { return axis.first == other.first; });
+        axes.push_back(other);
+    }
+    std::vector<model::Cell> out;
+    for (auto& other : model::make_plan({{cell.experiment, cell.variant, cell.id}}, axes) | std::views::join) {
+        other.label = versus;
+        out.push_back(std::move(other));
+    }
+    return out;
 }
 
 }  // namespace cllab::app

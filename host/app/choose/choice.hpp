@@ -21,8 +21,9 @@ bool names_kernel_file(const std::string& pattern);
 /// For a pattern that matches no kernel. Throws Error(usage) if it names a folder, another kind of file, or a missing
 /// file. Does nothing for other names.
 void refuse_file(const std::string& pattern, const std::string& command);
-/// Whether --vs has build options, not a variant.
-bool names_build_options(const std::string& versus);
+/// The axes of the other side if --vs compares a variant with itself: "-DX" gives {options, -DX}, "width=16,items=2"
+/// gives {width, 16} and {items, 2}. Empty for other values of --vs. Throws Error(usage).
+model::Settings other_point(const std::string& versus);
 /// Whether --vs means the fastest variant.
 bool names_best(const std::string& versus);
 /// Whether --vs is a pattern.
@@ -83,5 +84,7 @@ private:
 /// affect the code.
 std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
                                      const std::vector<std::string>& patterns);
+/// The cell with the axes of other_point(versus), which is its label. Throws Error(usage).
+std::vector<model::Cell> other_cells(const model::Cell& cell, const std::string& versus);
 
 }  // namespace cllab::app

@@ -99,24 +99,41 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// Groups of cells for --vs. A group has the selected variants at one point, or one variant without and with the build
-/// options of --vs. The cells of a group take turns and are then compared.
+/// Groups of cells for --vs with the axes of other_point(). The last cell of a group has them; the others do not.
+std::vector<model::Group> beside_other_point(const std::vector<model::Selected>& selected,
+                                             const MeasureOptions& invocation, double& left_out) {
+    auto axes = invocation.axes;
+    const auto options = model::build_options_axis().name;
+    const auto is_options = [&](const auto& axis) { return axis.first == options; };
+    const auto other = other_point(invocation.versus);
+    if (std::ranges::any_of(other, is_options) && std::ranges::none_of(axes, is_options))
+        axes.emplace_back(options, "");
+    std::vector<model::Group> out;
+    for (const auto& cell : model::make_plan(selected, axes, invocation.points, &left_out) | std::views::join)
+        for (auto& right : other_cells(cell, invocation.versus)) {
+            if (right.point == cell.point) continue;
+            const auto group = std::ranges::find(out, right.point, [](const auto& g) { return g.back().point; });
+            if (group == out.end())
+                out.push_back({cell, std::move(right)});
+            else
+                group->insert(group->end() - 1, cell);
+        }
+    if (out.empty())
+        throw Error(Blame::usage, "--vs ", invocation.versus, " is the only point of '", selected.front().id,
+                    "'; --axis gives it another one to compare with");
+    return out;
+}
+
+/// Groups of cells for --vs with variants. A group has the selected variants at one point. The cells of a group take
+/// turns and are then compared.
 std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& selected,
                                             const MeasureOptions& invocation, double& left_out) {
-    const auto options = model::build_options_axis();
-    auto axes = invocation.axes;
-    const bool builds = names_build_options(invocation.versus);
-    if (builds && std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
-        throw Error(Blame::usage,
-                    "--vs with build options cannot be combined with --axis options; use --build-options instead");
-    if (builds) axes.emplace_back(options.name, "," + invocation.versus);
-    std::vector<std::vector<model::Cell>> sides(builds ? 2 : selected.size());
-    const auto side_of = [&](const model::Cell& cell) -> std::size_t {
-        if (builds) return cell.point.text(options.name) == options.values.front() ? 0 : 1;
+    std::vector<std::vector<model::Cell>> sides(selected.size());
+    const auto side_of = [&](const model::Cell& cell) {
         return static_cast<std::size_t>(std::ranges::find(selected, cell.id, &model::Selected::id) - selected.begin());
     };
     // Plans all families together, so that an axis needs to exist in only one of them.
-    for (auto& group : model::make_plan(selected, axes, invocation.points, &left_out))
+    for (auto& group : model::make_plan(selected, invocation.axes, invocation.points, &left_out))
         for (auto& cell : group) sides[side_of(cell)].push_back(std::move(cell));
     std::vector<model::Group> out(sides.back().size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
@@ -133,10 +150,10 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
     const auto number = std::to_string(selected.size());
-    if (names_build_options(invocation.versus)) {
+    if (!other_point(invocation.versus).empty()) {
         if (selected.size() == 1) return selected;
-        throw Error(Blame::usage, "--vs with build options compares one variant with itself, but PATTERN matches ",
-                    number, " variants");
+        throw Error(Blame::usage, "--vs ", invocation.versus,
+                    " compares one variant with itself, but PATTERN matches ", number, " variants");
     }
     if (names_best(invocation.versus)) {
         if (selected.size() > 1) return selected;
@@ -173,7 +190,8 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty()
                           ? model::make_plan(selected, invocation.axes, invocation.points, &out.left_out)
-                          : beside_each_other(selected, invocation, out.left_out);
+                      : other_point(invocation.versus).empty() ? beside_each_other(selected, invocation, out.left_out)
+                                                               : beside_other_point(selected, invocation, out.left_out);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.sampling_seconds = invocation.sampling_seconds;

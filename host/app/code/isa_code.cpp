@@ -288,14 +288,6 @@ LiveCode live_code(const CellCode& code) {
 
 namespace {
 
-/// The first error of a compiler's log with its line, and the number of further errors.
-std::string first_of(const std::string& log, bool dumped) {
-    const auto errors = run::errors_in(log);
-    if (errors < 2) return run::first_error(log);
-    return fmt::format("{}; {} more error{}{}", run::first_error(log), errors - 1, errors == 2 ? "" : "s",
-                       dumped ? ", all in build.log" : "; --dumps DIR keeps them in build.log");
-}
-
 /// Targets whose registers no installed tool reports, each with the package that does. Returns before it loads a
 /// compiler if no target is given: a second LLVM next to a driver's own ends the process.
 std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
@@ -318,8 +310,8 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         for (const auto& note : code.notes) add_once(notes, note);
         // Unavailable targets have already been reported.
         if (code.status == model::Status::ok || code.id.empty()) continue;
-        const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
-                          first_of(code.reason, !invocation.dumps.empty());
+        const auto said =
+            " for " + code.where + ": " + model::name(code.status) + ": " + run::distinct_errors(code.reason);
         auto same = std::ranges::find(refusals, said, [](const auto& one) { return one.first; });
         if (same == refusals.end() || !code.own) same = refusals.insert(refusals.end(), {said, {}});
         same->second.push_back(code.id);

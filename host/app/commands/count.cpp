@@ -29,7 +29,6 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
         return !model::is_failure(found.status);
     }
     for (auto& counts : found.launches) {
-        if (!cell.options.empty()) counts.id += " " + cell.options;
         for (auto& line : counts.lines) line.text = trim(choice.source_line(line.file, line.line));
         if (json) json->line(report::counts_json(counts));
         all.push_back(std::move(counts));
@@ -41,12 +40,14 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
 std::vector<model::Cell> cells_of(const Choice& choice, const CountOptions& asked) {
     auto patterns = asked.patterns;
     if (names_variant(asked.versus)) patterns.push_back(asked.versus);
-    auto out = first_cells(choice, asked.axes, patterns);
-    if (names_build_options(asked.versus)) {
-        auto built = out;
-        for (auto& cell : built) cell.options = asked.versus;
-        out.insert(out.end(), built.begin(), built.end());
-    }
+    const auto first = first_cells(choice, asked.axes, patterns);
+    auto out = first;
+    if (!other_point(asked.versus).empty())
+        for (const auto& cell : first)
+            for (auto& other : other_cells(cell, asked.versus)) {
+                other.id += " " + asked.versus;
+                out.push_back(std::move(other));
+            }
     return out;
 }
 

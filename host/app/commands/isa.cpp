@@ -176,24 +176,21 @@ int compare(const IsaOptions& invocation) {
     // Both sides are planned together, so that an axis needs to exist in only one of them.
     auto patterns = invocation.patterns;
     std::set<std::string> others;
+    const bool itself = !other_point(invocation.versus).empty();
     Making making(invocation);
     const auto& choice = making.choice();
     std::vector<model::Cell> left, right;
-    if (names_build_options(invocation.versus)) {
-        right = first_cells(choice, invocation.axes, patterns);
-        for (auto& cell : right) cell.options = invocation.versus;
-    } else {
+    if (!itself) {
         patterns.push_back(invocation.versus);
         for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     }
     for (auto& cell : first_cells(choice, invocation.axes, patterns))
         (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    if (itself && left.size() == 1) right = other_cells(left.front(), invocation.versus);
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; found ", left.size(),
                     " only in PATTERN and ", right.size(), " in --vs; name one variant on each side");
     auto codes = making.code({left.front(), right.front()});
-    if (names_build_options(invocation.versus))
-        for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
     const int status = report_failures(codes, invocation);
     // With several devices or targets, the pairs follow one another.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)

@@ -12,11 +12,40 @@
 #include "run/measure.hpp"
 
 namespace cllab::app {
+namespace {
+
+void print_page_of(const ProfileOptions& invocation, const portrait::Profile& profile, const std::string& json) {
+    if (invocation.as_json)
+        results() << json << '\n';
+    else if (!invocation.no_page)
+        (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
+            results(), profile, {wants_colour(), page_width(), invocation.columns});
+    results().flush();
+}
+
+int print_saved(const ProfileOptions& invocation, Runner& runner) {
+    for (const auto& device : runner.devices(invocation.devices)) {
+        const auto path = profile_path(invocation.dumps, device);
+        if (std::error_code unknown; !std::filesystem::exists(path, unknown))
+            throw Error(Blame::usage, "there is no profile '", path.string(), "'; `cllab profile` measures it");
+        try {
+            const auto text = profile_text(path);
+            print_page_of(invocation, page_from(text, device), trim(text));
+        } catch (const Error& e) {
+            throw Error(e.blame(), "profile '", path.string(), "' ", e.what());
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
 int run_profile(const ProfileOptions& invocation) {
     const Timings timings;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     catch_interrupts();
     auto runner = in_child_processes(invocation.timeout_seconds);
+    if (invocation.saved) return print_saved(invocation, *runner);
     bool failed = false;
     const auto devices = [&] {
         const InPhase phase(Phase::driver_start);
@@ -38,12 +67,7 @@ int run_profile(const ProfileOptions& invocation) {
         }
         const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
         const auto json = profile_json(profile);
-        if (invocation.as_json)
-            results() << json << '\n';
-        else if (!invocation.no_page)
-            (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
-                results(), profile, {wants_colour(), page_width(), invocation.columns});
-        results().flush();
+        print_page_of(invocation, profile, json);
         add(of_cells, phases_of(profile.records));
         if (!finished) {
             const auto shown =
@@ -82,6 +106,7 @@ Rows<ProfileOptions> profile_rows() {
         .with(timings_rows())
         .with(process_rows())
         .flag("all", &ProfileOptions::all)
+        .flag("saved", &ProfileOptions::saved)
         .flag("json", &ProfileOptions::as_json)
         .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
     return rows;
@@ -94,6 +119,8 @@ Command profile_command() {
         manual_of("profile"), profile_rows(),
         [](ProfileOptions& options) {
             refuse_patterns(options, "`cllab profile` takes no PATTERN");
+            if (options.saved && (options.quick || options.force || options.no_dumps))
+                throw Error(Blame::usage, "--saved measures nothing, so it excludes --quick, --force and --no-dumps");
             if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;
         },
         run_profile);

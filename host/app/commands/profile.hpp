@@ -14,10 +14,11 @@ namespace cllab::app {
 struct ProfileOptions : CellOptions {
     static constexpr double whole_seconds = 60, quick_seconds = 20;
     double budget_seconds = whole_seconds;  ///< total; every probe also has its own limit
-    std::string dumps;  ///< folder for the file; empty: the user's cache
+    std::string dumps;                      ///< folder for the file; empty: the user's cache
     Strings columns;
     bool force = false;  ///< replaces even a profile with more figures
     bool no_dumps = false, quick = false, isolate = false, as_json = false, all = false;
+    bool saved = false;    ///< measures nothing
     bool no_page = false;  ///< for commands that need only the file
 };
 /// Runs the whole command. Returns the exit status.

@@ -253,9 +253,12 @@ void Tuning::print_so_far(const model::Screening& found) const {
 }
 
 void Tuning::print_failures() {
+    std::map<std::string, std::vector<std::string>> points;  // by reason
     for (const auto& [point, reason] : failures_)
-        if (told_.insert(point).second)
-            say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
+        if (told_.insert(point).second) points[reason].push_back(point);
+    for (const auto& [reason, failed] : points)
+        say_fitted(concat("  failed at ", failed.size() > 1 ? concat(failed.size(), " points, such as ") : "",
+                          printable(failed.front()), ": ", printable(reason), "\n"));
 }
 
 int tune(const TuneOptions& asked, Runner& runner) {

@@ -82,7 +82,7 @@ private:
                 const Choice choice(then);
                 for (const auto& [path, log] : choice.not_built())
                     lost_[path] = {CellChange::newly_failing,
-                                   "'" + path + "' does not build: " + run::first_error(log)};
+                                   "'" + path + "' does not build: " + run::distinct_errors(log)};
                 out_.asked.push_back(request_of(choice, then));
             } catch (const Error& e) {
                 if (e.blame() == Blame::environment) throw;

@@ -12,6 +12,7 @@
 #include "core/grouped.hpp"
 #include "model/result.hpp"
 #include "model/warning.hpp"
+#include "report/records/points.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
 
@@ -19,6 +20,18 @@ namespace cllab::app {
 namespace {
 
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
+
+/// The cell's id. If both are one variant, adds the build options, or the other axes in which the cells differ.
+std::string name_beside(const model::Cell& cell, const model::Cell& other) {
+    auto apart = cell.point.values();
+    std::erase_if(apart, [&](const auto& axis) {
+        return cell.id != other.id || !other.point.has(axis.first) || other.point.text(axis.first) == axis.second;
+    });
+    const auto options = model::build_options_axis();
+    if (apart.size() == 1 && apart.front().first == options.name)
+        return cell.id + (apart.front().second == options.values.front() ? "" : " " + apart.front().second);
+    return report::cell_title(cell.id, apart);
+}
 
 }  // namespace
 
@@ -34,18 +47,13 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
       selector_(selector),
       control_(control),
       seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
-    const auto name = [&](const model::Cell& cell) {
-        const auto axis = model::build_options_axis().name;
-        return cell.id + (cells.front().id == cells.back().id && cell.point.has(axis) && cell.point.text(axis) != "none"
-                              ? " " + cell.point.text(axis)
-                              : "");
-    };
     const auto& left = records.front();
     for (std::size_t i = 1; i < cells.size(); ++i) {
         auto& one = all_.emplace_back();
-        one.left = name(cells.front());
-        one.right = name(cells[i]);
+        one.left = name_beside(cells.front(), cells[i]);
+        one.right = name_beside(cells[i], cells.front());
         one.point = left.point;
+        one.right_point = records[i].point;
         one.device = left.device;
         one.control_of = control;
         one.cache = left.time ? left.time->cache : "";

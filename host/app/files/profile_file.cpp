@@ -101,16 +101,6 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     return out;
 }
 
-struct ProfileSize {
-    std::string driver;
-    std::size_t figures = 0;
-};
-/// The number of figures and the driver in a profile. Throws as limits_from().
-ProfileSize figures_of_profile(const std::string& text) {
-    auto profile = parsed(text);
-    return {text_of(profile["device"], "driver"), profile["figures"].size()};
-}
-
 }  // namespace
 
 std::string profile_text(const std::filesystem::path& path) {
@@ -152,6 +142,31 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     return limits_of(profile, device);
 }
 
+portrait::Profile page_from(const std::string& text, const model::Device& device) {
+    limits_from(text, device);
+    const auto profile = parsed(text);
+    portrait::Profile out{.device = device, .utc = text_of(profile, "utc")};
+    try {
+        for (const auto& j : profile.at("figures")) {
+            const auto f = figure_of(j);
+            const auto cycle = j.value("per_cycle", json::object());
+            out.lines.push_back({j.at("section"),
+                                 f.id,
+                                 f.name,
+                                 "",
+                                 {f.id, f.name, f.unit, f.value, f.low, f.high, j.at("how")},
+                                 cycle.value("value", 0.0),
+                                 cycle.value("unit", ""),
+                                 j.value("driver_says", "")});
+        }
+        for (const auto& j : profile.at("absent"))
+            out.lines.push_back({j.at("section"), j.at("id"), j.at("name"), j.at("reason")});
+    } catch (const json::exception& e) {
+        unusable(std::string("is damaged: ") + e.what());
+    }
+    return out;
+}
+
 // Paths of profiles, and how profiles are written.
 std::filesystem::path profiles_folder() {
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
@@ -173,9 +188,10 @@ std::string more_figures(const std::filesystem::path& path, const std::string& p
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return {};
     try {
-        const auto before = figures_of_profile(profile_text(path)), now = figures_of_profile(profile);
-        if (before.driver != now.driver || before.figures <= now.figures) return {};
-        return concat("it has ", before.figures, " figures of this driver, and the new one has ", now.figures);
+        auto before = parsed(profile_text(path)), now = parsed(profile);
+        const auto then = before["figures"].size(), today = now["figures"].size();
+        if (text_of(before["device"], "driver") != text_of(now["device"], "driver") || then <= today) return {};
+        return concat("it has ", then, " figures of this driver, and the new one has ", today);
     } catch (const Error&) {
         return {};
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/device.hpp"
+#include "portrait/page.hpp"
 
 namespace cllab::app {
 
@@ -29,6 +30,9 @@ model::Limits limits_from(const std::string& text, const model::Device& device);
 /// The limits in a profile of a device that may be absent. Throws as the other overload, and if the profile lacks the
 /// number of compute units.
 model::Limits limits_from(const std::string& text);
+
+/// The page of a profile of this device, without records. Throws as limits_from().
+portrait::Profile page_from(const std::string& text, const model::Device& device);
 
 /// The text of a profile's file. Throws Error(usage); the message continues the file's name ("cannot be read: …").
 std::string profile_text(const std::filesystem::path& path);

@@ -259,8 +259,9 @@ private:
         std::vector<std::string> out;
         for (const auto& pairs : pairs_)
             for (const auto& pair : pairs)
-                if (!pair.comparison || pair.comparison->judgement.verdict == model::Verdict::undecided)
-                    out.push_back(pair.left.id + " against " + pair.right.id + " is undecided");
+                if (const auto& c = pair.comparison; !c || c->judgement.verdict == model::Verdict::undecided)
+                    out.push_back((c ? c->left : pair.left.id) + " against " + (c ? c->right : pair.right.id) +
+                                  " is undecided");
         using model::Warning;
         for (const auto& r : sink_.records())
             for (const auto w : {Warning::few_cores, Warning::throttled, Warning::not_settled, Warning::noise_floor})

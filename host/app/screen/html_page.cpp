@@ -293,7 +293,7 @@ std::optional<Line> line_of(const Strings& argv) {
     } catch (const Error&) {  // from another version or edited
         return std::nullopt;
     }
-    if (names_build_options(options.versus) || !options.replay.empty() || options.watch) return std::nullopt;
+    if (options.versus.starts_with('-') || !options.replay.empty() || options.watch) return std::nullopt;
     Line out{without({argv.begin() + (argv[1] == "run" ? 2 : 1), argv.end()}, {"--vs", "--axis", "-a"}), {}};
     for (const auto& [axis, values] : options.axes) out.axes.insert(axis);
     std::erase_if(out.kept, [&](const std::string& word) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -65,14 +66,23 @@ std::string doubt_of_bandwidths(const Profile& profile) {
            "machine";
 }
 
+/// "3 hours" or "5 days" since a time as utc_now() writes it.
+std::string age_of(const std::string& utc) {
+    std::tm then{};
+    strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &then);
+    const double hours = std::difftime(std::time(nullptr), timegm(&then)) / 3600;
+    return hours < 48 ? fmt::format("{:.0f} hours", hours) : fmt::format("{:.0f} days", hours / 24);
+}
+
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
+    const auto took = profile.lines.empty()
+                          ? fmt::format("{} cells in {} of a budget of {}", profile.records.size(),
+                                        format_seconds(profile.seconds), format_seconds(profile.budget_seconds))
+                          : "measured " + age_of(profile.utc) + " ago (" + profile.utc + ")";
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
                                 fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
-        << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(),
-                                    format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
-                                    format_bytes(d.global_bytes)),
-                        "", style.text_width());
+        << report::wrap(took + "; memory " + format_bytes(d.global_bytes), "", style.text_width());
     if (const double part = disturbed_part(profile); part > 0)
         out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
                             "", style.text_width());
@@ -152,9 +162,11 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
                                    style.text_width());
     }
     out << '\n'
-        << report::wrap(fmt::format("{} more figures, their intervals, and why {} were not found: --all", found - shown,
-                                    page.size() - found),
-                        "", style.text_width());
+        << report::wrap(
+               fmt::format("{} more figures, their intervals, and why {} were not found: --all; --saved prints them "
+                           "from the file",
+                           found - shown, page.size() - found),
+               "", style.text_width());
 }
 
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {

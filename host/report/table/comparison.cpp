@@ -136,6 +136,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"seconds", c.seconds},
              {"arrangements", Json::array()}};
     out["control_of"] = c.control_of == Control::both ? "both" : "left";
+    if (c.right_point != c.point) out["right_point"] = point_json(c.right_point);
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));

@@ -30,11 +30,8 @@ std::string time_text(const Record& r) {
     for (const auto code : {Warning::below_floor, Warning::beyond_memory, Warning::few_cores})
         if (model::warns(r, code)) doubts += (doubts.empty() ? " (" : ", ") + std::string(code_of(code));
     const auto interval = spread_of(r);
-    return format_seconds(r.time->median) +
-           (interval.starts_with("n =") ? ", "
-            : interval.empty()          ? ""
-                                        : " ") +
-           interval + doubts + (doubts.empty() ? "" : ")");
+    const std::string gap = interval.starts_with("n =") ? ", " : interval.empty() ? "" : " ";
+    return format_seconds(r.time->median) + gap + interval + doubts + (doubts.empty() ? "" : ")");
 }
 
 std::string times_as_long(double ratio) { return format_significant(ratio, 3) + " times as long"; }
@@ -134,11 +131,26 @@ std::string unit_of(const Amount& amount, const Record& r) {
     return std::string(amount.what);
 }
 
-std::string deciding_command(const Record& a, const Record& b, const model::PointValues& where) {
+/// The pattern for all cells of the file or family, if the command line has it; otherwise empty.
+std::string whole_of(const Record& r) {
+    for (const auto& whole : {r.build.source, r.family, r.family + "_*"})
+        if (std::ranges::count(r.argv, whole) > 0) return shell_word(whole);
+    return "";
+}
+
+/// "; `cllab run a --vs b` decides". Empty if the cells are of one variant. `cells`: fastest first; `all`: the command
+/// line selected no others.
+std::string deciding_command(const Cells& cells, bool all, const model::PointValues& where) {
+    const auto& a = *cells.front()->record;
     if (std::ranges::any_of(a.argv, [](const auto& word) { return word.starts_with("--vs") || word == "--watch"; }))
-        return "the verdict of `--vs`";
-    std::string out = "cllab run " + pattern_of(b) + " --vs " + pattern_of(a) + axes_of(a, where);
-    return "`" + out + " --device " + a.device.selector + "`";
+        return "; the verdict of `--vs` decides";
+    std::vector<std::string> names;
+    for (const auto* cell : cells) add_once(names, pattern_of(*cell->record));
+    if (names.size() < 2) return "";
+    const auto whole = all ? whole_of(a) : "";
+    const auto sides =
+        names.size() == 2 ? names[1] + " --vs " + names[0] : (whole.empty() ? join(names, " ") : whole) + " --vs best";
+    return "; `cllab run " + sides + axes_of(a, where) + " --device " + a.device.selector + "` decides";
 }
 
 /// The smallest share of its cores that one of the cells had.
@@ -168,10 +180,11 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
-        return {fmt::format("None of {} variants is ranked, because {}; {} has the shortest time, {}; {} decides.",
-                            timed.size(),
+        const auto command = deciding_command(sorted, false, where);
+        return {fmt::format("None of {} {} is ranked, because {}; {} has the shortest time, {}{}.", timed.size(),
+                            command.empty() ? "rows" : "variants",
                             few ? "there are fewer than six samples" : "they were timed in different runs", least.id,
-                            time_text(least), deciding_command(least, *sorted[1]->record, where))};
+                            time_text(least), command)};
     }
     const auto copy = metric_value(least, "of_copy");
     return {fmt::format(
@@ -209,7 +222,7 @@ std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     return "No variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
            (cores_of(close) < model::nearly_all_cores ? " are not told apart" : " are too close to call") +
            ", the best takes " + time_text(*best->record) + (close.size() < ranked.size() ? range : "") + "; " +
-           cause(close) + "; " + deciding_command(*best->record, *close[1]->record, where) + " decides.";
+           cause(close) + deciding_command(close, close.size() == ranked.size(), where) + ".";
 }
 
 /// The axes on which rows differ. Call it once per table, which may have a million rows.
