@@ -108,18 +108,6 @@ void put_real(std::byte* to, const ElementType& type, double value) {
         store(to, to_half(value).bits);
 }
 
-model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    model::Bytes out(single.size() / 2);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = (single[2 * i] & std::byte{15}) | single[2 * i + 1] << 4;
-    return out;
-}
-
-model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    model::Bytes out(packed.size() * 2);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = packed[i / 2] >> (i % 2 * 4) & std::byte{15};
-    return out;
-}
-
 double lane_value(const std::byte* from, const ElementType& type) {
     return type.lane_bytes == 8                 ? load<double>(from)
            : type.lane_bytes == 4               ? load<float>(from)
@@ -132,15 +120,6 @@ std::string lane_text(const std::byte* from, const ElementType& type) {
     if (type.kind == ElementKind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
     const int digits = type.lane_bytes == 8 ? 17 : type.lane_bytes == 4 ? 9 : 5;
     return format_general(lane_value(from, type), digits);
-}
-
-double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
-    // Bits as integers in the order of the values; both zeros are 0.
-    const auto ordered = [&](const std::byte* from) {
-        const auto bits = signed_lane(from, type.lane_bytes);
-        return bits < 0 ? (std::int64_t{-1} << (8 * type.lane_bytes - 1)) - bits : bits;
-    };
-    return model::distance(ordered(a), ordered(b));
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
