@@ -38,35 +38,19 @@ double normal(Random& random, const Drawn& of) {
     return of.low + of.high * radius * std::cos(2 * std::numbers::pi * fraction(random));
 }
 
-/// The coefficients of artanh(s) / s and sin(x) / x in powers of the square.
-constexpr auto artanh_series = [] {
-    std::array<double, 7> out{};
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = 1.0 / static_cast<double>(2 * k + 1);
-    return out;
-}();
-constexpr auto sine_series = [] {
-    std::array<double, 8> out{1};
-    for (std::size_t k = 1; k < out.size(); ++k) out[k] = out[k - 1] / -static_cast<double>(2 * k * (2 * k + 1));
-    return out;
-}();
-
-double sum_of(const auto& series, double x) {
-    double out = 0;
-    for (std::size_t k = series.size(); k-- > 0;) out = out * x + series[k];
-    return out;
-}
-
 /// What normal() returns lies between the two. They are computed without a call, which no vector instruction does.
 std::pair<double, double> bounds_of_normal(Random& random, const Drawn& of) {
     // log(1 - u) = e log 2 + log m with m from sqrt(1/2) to sqrt(2).
     constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, mantissa = (std::uint64_t{1} << 52) - 1;
     const auto above = std::bit_cast<std::uint64_t>((1 - fraction(random)) * 0x1p24) - root_half;
     const auto m = std::bit_cast<double>((above & mantissa) + root_half), s = (m - 1) / (m + 1);
-    const auto log = (static_cast<std::int32_t>(above >> 52) - 24) * std::numbers::ln2 +
-                     2 * s * sum_of(artanh_series, s * s);
+    double artanh = 0, sine = 1;  // divided by the argument
+    for (int k = 6; k >= 0; --k) artanh = artanh * (s * s) + 1.0 / (2 * k + 1);
+    const auto log = (static_cast<std::int32_t>(above >> 52) - 24) * std::numbers::ln2 + 2 * s * artanh;
     // cos(2 pi v) = sin(pi / 2 (4 |v - 1/2| - 1))
     const auto x = std::numbers::pi / 2 * (4 * std::abs(fraction(random) - 0.5) - 1);
-    const auto size = of.high * std::sqrt(-2 * log), value = of.low + size * x * sum_of(sine_series, x * x);
+    for (int k = 7; k > 0; --k) sine = 1 - sine * (x * x * (1.0 / (2 * k * (2 * k + 1))));
+    const auto size = of.high * std::sqrt(-2 * log), value = of.low + size * x * sine;
     // Both series together leave out 7e-12; normal() and this sum are rounded; numbers near 0 lose their last places.
     const auto error = std::abs(size) * 0x1p-36 + std::abs(value) * 0x1p-51 + 0x1p-1000;
     return {value - error, value + error};
@@ -109,16 +93,17 @@ public:
     /// Sets each lane to `real` or `whole` of its index, by the lane's type. Uses all cores. `numbers`: random numbers
     /// per lane.
     void put_each(const Random& random, unsigned numbers, const auto& real, const auto& whole) {
-        in_blocks(random, numbers, [&]<typename T>(T* lanes, const Random& first, std::size_t begin, std::size_t count) {
-            widest([=] {
-                auto own = first;
-                for (std::size_t k = 0; k < count; ++k)
-                    if constexpr (std::is_integral_v<T>)
-                        lanes[k] = static_cast<T>(whole(own, begin + k));
-                    else
-                        lanes[k] = to_lane<T>(real(own, begin + k));
-            });
-        });
+        in_blocks(random, numbers,
+                  [&]<typename T>(T* lanes, const Random& first, std::size_t begin, std::size_t count) {
+                      widest([=] {
+                          auto own = first;
+                          for (std::size_t k = 0; k < count; ++k)
+                              if constexpr (std::is_integral_v<T>)
+                                  lanes[k] = static_cast<T>(whole(own, begin + k));
+                              else
+                                  lanes[k] = to_lane<T>(real(own, begin + k));
+                      });
+                  });
     }
     void put_each_whole(const Random& random, unsigned numbers, const auto& whole) {
         put_each(
@@ -251,7 +236,8 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
         case Draw::zero:
             break;
         case Draw::counting:
-            lanes.put_each_whole(random, 0, [shift](Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
+            lanes.put_each_whole(random, 0,
+                                 [shift](Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
             break;
         case Draw::constant:
             lanes.put_each(
@@ -289,6 +275,17 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
             put_text(lanes, random);
             break;
     }
+}
+
+/// Byte i is value(i).
+model::Bytes bytes_of(std::size_t size, auto value) {
+    model::Bytes out(size);
+    in_parallel(size, parallel_piece, [to = out.data(), value](std::size_t begin, std::size_t end) {
+        widest([=] {
+            for (auto i = begin; i < end; ++i) to[i] = value(i);
+        });
+    });
+    return out;
 }
 
 /// A cache of arrays. Cells of a plan and points of a tuning share equal arrays, in this process and on the device.
@@ -330,23 +327,14 @@ private:
 }  // namespace
 
 model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    model::Bytes out(single.size() / 2);
-    in_parallel(out.size(), parallel_piece, [to = out.data(), from = single.data()](std::size_t i, std::size_t end) {
-        widest([=]() mutable {
-            for (; i < end; ++i) to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
-        });
+    return bytes_of(single.size() / 2, [from = single.data()](std::size_t i) {
+        return (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
     });
-    return out;
 }
 
 model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    model::Bytes out(packed.size() * 2);
-    in_parallel(packed.size(), parallel_piece, [to = out.data(), from = packed.data()](std::size_t i, std::size_t end) {
-        widest([=]() mutable {
-            for (; i < end; ++i) to[2 * i] = from[i] & std::byte{15}, to[2 * i + 1] = from[i] >> 4;
-        });
-    });
-    return out;
+    return bytes_of(packed.size() * 2,
+                    [from = packed.data()](std::size_t i) { return from[i / 2] >> (i % 2 * 4) & std::byte{15}; });
 }
 
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {

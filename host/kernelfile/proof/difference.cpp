@@ -155,9 +155,8 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
         const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
         const double expected_value = lane_value(e, type);
         if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
-        if (std::memcmp(f, e, type.lane_bytes) == 0 || with_lane_type(type, [&]<typename T>(T) {
-                return out.errors.tolerates(load<T>(f), load<T>(e));
-            }))
+        if (std::memcmp(f, e, type.lane_bytes) == 0 ||
+            with_lane_type(type, [&]<typename T>(T) { return out.errors.tolerates(load<T>(f), load<T>(e)); }))
             continue;
         out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
         out.zero_expected = out.zero_expected || expected_value == 0;
@@ -239,7 +238,8 @@ std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed,
             std::size_t same = 0;
             widest([=, &same, poison = poison.data()] {
                 std::size_t found = 0;
-                for (std::size_t k = 0; k < count; ++k) found += load<std::uint64_t>(from + k * word_bytes) == poison[k];
+                for (std::size_t k = 0; k < count; ++k)
+                    found += load<std::uint64_t>(from + k * word_bytes) == poison[k];
                 same = found;
             });
             own += same;
