@@ -20,23 +20,18 @@ std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
 
 void fill_mixed(std::span<std::byte> bytes, std::uint64_t start) {
     constexpr std::size_t word_bytes = 8;
-    const auto word = [=](std::size_t i) {
-        const auto mixed = mix64(start + i * 0x9E3779B97F4A7C15ull);
+    const auto put = [=, to = bytes.data()](std::size_t i, std::size_t count) {
+        std::uint64_t word = mix64(start + i / word_bytes * 0x9E3779B97F4A7C15ull);
         // Low byte first, so that the data is the same for any byte order.
-        return std::endian::native == std::endian::big ? __builtin_bswap64(mixed) : mixed;
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        std::memcpy(to + i, &word, count);
     };
-    const auto words = bytes.size() / word_bytes;
-    in_parallel(words, parallel_piece, [=](std::size_t begin, std::size_t end) {
-        widest([=, data = bytes.data()] {
-            for (std::size_t i = begin; i < end; ++i) {
-                const auto one = word(i);
-                std::memcpy(data + i * word_bytes, &one, word_bytes);
-            }
+    in_parallel(bytes.size(), word_bytes * parallel_piece, [=](std::size_t i, std::size_t end) {
+        widest([=]() mutable {
+            for (; i + word_bytes <= end; i += word_bytes) put(i, word_bytes);
+            if (i < end) put(i, end - i);
         });
     });
-    const auto last = word(words);
-    if (const auto rest = bytes.subspan(words * word_bytes); !rest.empty())
-        std::memcpy(rest.data(), &last, rest.size());
 }
 
 }  // namespace cllab

@@ -6,28 +6,16 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/half.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "kernelfile/data/lane_type.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
 using ElementKind = ElementType::Kind;
-
-template <typename T>
-T load(const std::byte* from) {
-    T out;
-    std::memcpy(&out, from, sizeof out);
-    return out;
-}
-
-template <typename T>
-void store(std::byte* to, T value) {
-    std::memcpy(to, &value, sizeof value);
-}
 
 /// The address of the `bytes` low-order bytes of the word.
 std::byte* low_end(std::uint64_t& word, std::size_t bytes) {
@@ -98,21 +86,14 @@ void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
 
 void put_real(std::byte* to, const ElementType& type, double value) {
     if (!type.is_floating()) return put_integer(to, type, static_cast<std::int64_t>(value));
-    if (type.lane_bytes == 8)
-        store(to, value);
-    else if (type.lane_bytes == 4)
-        store(to, static_cast<float>(value));
-    else if (type.kind == ElementKind::bfloat16)
-        store(to, to_bfloat16(static_cast<float>(value)).bits);
-    else
-        store(to, to_half(value).bits);
+    with_lane_type(type, [&]<typename T>(T) {
+        const auto lane = to_lane<T>(value);
+        std::memcpy(to, &lane, sizeof lane);
+    });
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
-    return type.lane_bytes == 8                 ? load<double>(from)
-           : type.lane_bytes == 4               ? load<float>(from)
-           : type.kind == ElementKind::bfloat16 ? double{Bfloat16{load<std::uint16_t>(from)}}
-                                                : double{Half{load<std::uint16_t>(from)}};
+    return with_lane_type(type, [&]<typename T>(T) { return static_cast<double>(load<T>(from)); });
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {

@@ -69,16 +69,6 @@ std::int64_t whole(std::uint64_t above, const Drawn& of) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above);
 }
 
-template <typename T>
-T to_lane(double value) {
-    if constexpr (std::is_same_v<T, Bfloat16>)
-        return to_bfloat16(static_cast<float>(value));
-    else if constexpr (std::is_same_v<T, Half>)
-        return to_half(value);
-    else
-        return static_cast<T>(value);
-}
-
 /// The lanes of a buffer, one after the other.
 class Lanes {
 public:

@@ -22,13 +22,6 @@ namespace {
 
 using model::ElementType;
 
-template <typename T>
-T load(const std::byte* from) {
-    T out;
-    std::memcpy(&out, from, sizeof out);
-    return out;
-}
-
 /// Whether all are near enough, for lanes of which few are equal. If not, `errors` is unchanged.
 template <typename T>
 bool all_near_enough(const std::byte* found, const std::byte* expected, std::size_t count, model::Errors& errors) {
@@ -225,28 +218,19 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
 std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const ElementType& type) {
     constexpr std::size_t word_bytes = 8;
     const auto words = data.size() / word_bytes;
-    const auto holds = [&](std::size_t byte) { return type.holds(byte % type.bytes); };
-    const bool padded = type.lanes == 3 || !type.members.empty();
+    const auto holds = [&](std::size_t byte) { return type.bytes == 0 || type.holds(byte % type.bytes); };
     std::atomic<std::size_t> all{0}, held{0};
     in_parallel(words, parallel_piece, [&](std::size_t begin, std::size_t end) {
         std::size_t own = 0, own_held = 0;
-        std::array<std::uint64_t, 512> poison;
-        for (auto at = begin * word_bytes; at < end * word_bytes; at += sizeof poison) {
-            const auto count = std::min(poison.size(), end - at / word_bytes);
-            const auto* const from = data.data() + at;
-            model::poison(std::as_writable_bytes(std::span(poison).first(count)), seed, at);
-            std::size_t same = 0;
-            widest([=, &same, poison = poison.data()] {
-                std::size_t found = 0;
-                for (std::size_t k = 0; k < count; ++k)
-                    found += load<std::uint64_t>(from + k * word_bytes) == poison[k];
-                same = found;
-            });
-            own += same;
-            if (!padded) own_held += same * word_bytes;
-            for (std::size_t k = 0; padded && same > 0 && k < count; ++k)
-                if (load<std::uint64_t>(from + k * word_bytes) == poison[k])
-                    own_held += holds(at + k * word_bytes) && holds(at + (k + 1) * word_bytes - 1) ? word_bytes : 0;
+        std::array<std::byte, 512 * word_bytes> poison;
+        for (auto at = begin * word_bytes; at < end * word_bytes; at += poison.size()) {
+            const auto bytes = std::min(poison.size(), end * word_bytes - at);
+            model::poison(std::span(poison).first(bytes), seed, at);
+            for (std::size_t i = 0; i < bytes; i += word_bytes) {
+                if (std::memcmp(poison.data() + i, data.data() + at + i, word_bytes) != 0) continue;
+                ++own;
+                own_held += holds(at + i) && holds(at + i + word_bytes - 1) ? word_bytes : 0;
+            }
         }
         all += own, held += own_held;
     });
