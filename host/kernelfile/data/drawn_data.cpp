@@ -267,15 +267,13 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
     }
 }
 
-/// Byte i is value(i).
-model::Bytes bytes_of(std::size_t size, auto value) {
-    model::Bytes out(size);
-    in_parallel(size, parallel_piece, [to = out.data(), value](std::size_t begin, std::size_t end) {
-        widest([=] {
-            for (auto i = begin; i < end; ++i) to[i] = value(i);
+/// Calls put(i) for 0 .. count - 1, on all cores.
+void each(std::size_t count, auto put) {
+    in_parallel(count, parallel_piece, [put](std::size_t i, std::size_t end) {
+        widest([=]() mutable {
+            for (; i < end; ++i) put(i);
         });
     });
-    return out;
 }
 
 /// A cache of arrays. Cells of a plan and points of a tuning share equal arrays, in this process and on the device.
@@ -317,14 +315,19 @@ private:
 }  // namespace
 
 model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    return bytes_of(single.size() / 2, [from = single.data()](std::size_t i) {
-        return (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
+    model::Bytes out(single.size() / 2);
+    each(out.size(), [to = out.data(), from = single.data()](std::size_t i) {
+        to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
     });
+    return out;
 }
 
 model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    return bytes_of(packed.size() * 2,
-                    [from = packed.data()](std::size_t i) { return from[i / 2] >> (i % 2 * 4) & std::byte{15}; });
+    model::Bytes out(packed.size() * 2);
+    each(packed.size(), [to = out.data(), from = packed.data()](std::size_t i) {
+        to[2 * i] = from[i] & std::byte{15}, to[2 * i + 1] = from[i] >> 4;
+    });
+    return out;
 }
 
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {

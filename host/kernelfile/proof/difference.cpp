@@ -94,7 +94,7 @@ bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes =
 template <typename T>
 std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, std::span<const std::byte> expected,
                                             const ElementType& type, model::Errors& errors) {
-    constexpr std::size_t at_once = 1024;  // lanes compared as bytes first: most are equal
+    constexpr std::size_t at_once = 128;  // lanes compared as bytes first: most are equal
     std::map<std::size_t, std::pair<std::optional<std::size_t>, model::Errors>> pieces;
     std::mutex adding;
     in_parallel(found.size() / sizeof(T), parallel_piece, [&](std::size_t begin, std::size_t end) {
