@@ -1,7 +1,6 @@
 // Half precision and bfloat16 for a host whose compiler may lack them.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,25 +11,27 @@ namespace cllab {
 struct Half {
     std::uint16_t bits = 0;
     operator double() const {
-        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-        const double size = exponent == 0    ? std::ldexp(fraction, -24)
-                            : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                             : std::ldexp(1024 + fraction, exponent - 25);
-        return bits >> 15 ? -size : size;
+        const std::uint64_t size = bits & 0x7FFF, sign = std::uint64_t{bits} >> 15 << 63;
+        const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(bits & 1023) * 0x1p-24);
+        const auto wide = size > 0x7C00    ? std::uint64_t{0x7FF8} << 48
+                          : size == 0x7C00 ? std::uint64_t{0x7FF0} << 48
+                          : size < 0x400   ? subnormal
+                                           : (size << 42) + (std::uint64_t{1023 - 15} << 52);
+        return std::bit_cast<double>(sign | wide);
     }
 };
 
 /// Rounds to nearest, ties to even, as the device does.
 inline Half to_half(double x) {
-    const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
-    const double size = std::abs(x);
-    if (std::isnan(x)) return {static_cast<std::uint16_t>(sign | 0x7E00)};
-    if (size >= 65520) return {static_cast<std::uint16_t>(sign | 0x7C00)};
-    int exponent = size > 0 ? std::ilogb(size) : -15;
-    exponent = std::max(exponent, -14);
-    // Units in the last place. A carry goes into the exponent by itself.
-    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-    return {static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + units))};
+    const auto bits = std::bit_cast<std::uint64_t>(x), sign = bits >> 63 << 15;
+    const double size = std::bit_cast<double>(bits << 1 >> 1);
+    // The exponent, at least that of the smallest normal number.
+    const auto exponent = std::bit_cast<std::uint64_t>(size < 0x1p-14 ? 0x1p-14 : size) >> 52;
+    // Added to a number whose last place is one of the half's, it is rounded to those. A carry goes into the exponent.
+    const auto large = (exponent + 52 - 10) << 52;
+    const auto units = std::bit_cast<std::uint64_t>(size + std::bit_cast<double>(large)) - large;
+    const auto rounded = ((exponent - (1023 - 14)) << 10) + units;
+    return {static_cast<std::uint16_t>(sign | (size != size ? 0x7E00 : size >= 65520 ? 0x7C00 : rounded))};
 }
 
 /// The upper half of a float.
@@ -42,8 +43,8 @@ struct Bfloat16 {
 /// Rounds the float to nearest, ties to even.
 inline Bfloat16 to_bfloat16(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    if (std::isnan(x)) return {static_cast<std::uint16_t>(bits >> 16 | 0x40)};
-    return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+    const auto rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return {static_cast<std::uint16_t>(x != x ? bits >> 16 | 0x40 : rounded)};
 }
 
 }  // namespace cllab

@@ -1,12 +1,12 @@
 #include "core/random.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "core/parallel.hpp"
+#include "core/widest.hpp"
 
 namespace cllab {
 
@@ -20,13 +20,17 @@ std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
 
 void fill_mixed(std::span<std::byte> bytes, std::uint64_t start) {
     constexpr std::size_t word_bytes = 8;
-    in_parallel(bytes.size(), word_bytes * parallel_piece, [=](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; i += word_bytes) {
-            std::uint64_t word = mix64(start + i / word_bytes * 0x9E3779B97F4A7C15ull);
-            // Low byte first, so that the data is the same for any byte order.
-            if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-            std::memcpy(bytes.data() + i, &word, std::min(word_bytes, end - i));
-        }
+    const auto put = [=, to = bytes.data()](std::size_t i, std::size_t count) {
+        std::uint64_t word = mix64(start + i / word_bytes * 0x9E3779B97F4A7C15ull);
+        // Low byte first, so that the data is the same for any byte order.
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        std::memcpy(to + i, &word, count);
+    };
+    in_parallel(bytes.size(), word_bytes * parallel_piece, [=](std::size_t i, std::size_t end) {
+        widest([=]() mutable {
+            for (; i + word_bytes <= end; i += word_bytes) put(i, word_bytes);
+            if (i < end) put(i, end - i);
+        });
     });
 }
 

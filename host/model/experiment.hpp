@@ -43,9 +43,10 @@ double distance(T a, T b) {
 }
 
 /// Steps between neighboring floating-point numbers of the type from `a` to `b`.
-template <std::floating_point T>
+template <typename T>
 double ulps_between(T a, T b) {
-    using Signed = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    using Signed = std::conditional_t<sizeof(T) == 2, std::int16_t,
+                                      std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
     // Bits in the order of the numbers: neighbors differ by one, both zeros are 0.
     const auto ordered = [](T v) {
         const auto bits = std::bit_cast<Signed>(v);
@@ -62,11 +63,11 @@ public:
     /// Whether the result is near enough.
     template <typename T>
     bool tolerates(T found, T expected) {
-        if constexpr (std::is_floating_point_v<T>)
+        if constexpr (std::is_integral_v<T>)
+            return tolerates_distance(distance(found, expected), static_cast<double>(expected));
+        else
             return tolerates_floating(static_cast<double>(found), static_cast<double>(expected),
                                       [&] { return ulps_between(found, expected); });
-        else
-            return tolerates_distance(distance(found, expected), static_cast<double>(expected));
     }
     /// The same for a floating-point result of any size: `ulps` is asked for finite numbers that differ.
     template <typename Ulps>
@@ -85,11 +86,13 @@ public:
         if (expected != 0) relative_ = std::max(relative_, apart / std::abs(expected));
         return apart <= allowed_.absolute || apart <= allowed_.relative * std::abs(expected);
     }
-    void merge(const Errors& other) {
-        absolute_ = std::max(absolute_, other.absolute_);
-        relative_ = std::max(relative_, other.relative_);
-        ulp_ = std::max(ulp_, other.ulp_);
-        floating_ = floating_ || other.floating_;
+    void merge(const Errors& other) { add(other.absolute_, other.relative_, other.ulp_, other.floating_); }
+    /// The largest errors of further results.
+    void add(double absolute, double relative, double ulp, bool floating) {
+        absolute_ = std::max(absolute_, absolute);
+        relative_ = std::max(relative_, relative);
+        ulp_ = std::max(ulp_, ulp);
+        floating_ = floating_ || floating;
     }
 
     const Tolerance& allowed() const { return allowed_; }

@@ -182,10 +182,16 @@ BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_extend_shorter_fills) {
     BOOST_TEST(std::equal(c.begin(), c.end(), a.begin()));
     BOOST_TEST((a[27] != a[28] || a[26] != a[27]));  // the tail past the last whole word is filled too
     std::vector<int> seen(256);
-    std::vector<std::byte> many(100'003);
+    std::vector<std::byte> many(8 * 3 * parallel_piece + 3);
     fill_random(many, 3);
+    Random words(3);
+    for (std::size_t at = 0; at < many.size(); at += 8) {
+        const auto word = words();
+        for (std::size_t i = at; i < std::min(at + 8, many.size()); ++i)
+            BOOST_REQUIRE(many[i] == static_cast<std::byte>(word >> (i - at) * 8));
+    }
     for (const auto byte : many) ++seen[static_cast<std::size_t>(byte)];
-    for (const int count : seen) BOOST_TEST((count > 250 && count < 550));  // 391 each, sigma 20
+    for (const int count : seen) BOOST_TEST((count > 5800 && count < 6500));  // 6144 each, sigma 78
 }
 
 namespace {

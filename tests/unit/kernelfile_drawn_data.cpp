@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/half.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "kernelfile/data/data.hpp"
@@ -70,6 +71,86 @@ BOOST_AUTO_TEST_CASE(large_arrays_equal_those_drawn_by_one_thread) {
         const auto bits = random.below(8);
         return (bits & 1 ? -1 : 1) * (1 << (bits >> 1));
     }));
+}
+
+namespace {
+
+/// As in the first release: by functions that no vector instruction has.
+std::uint16_t half_bits(double x) {
+    const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+    const double size = std::abs(x);
+    if (std::isnan(x)) return sign | 0x7E00;
+    if (size >= 65520) return sign | 0x7C00;
+    const int exponent = std::max(size > 0 ? std::ilogb(size) : -15, -14);
+    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+    return static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + units));
+}
+
+double normal(Random& random, double mean, double deviation) {
+    const auto fraction = [&] { return static_cast<double>(random() >> 40) * 0x1p-24; };
+    const double radius = std::sqrt(-2 * std::log1p(-fraction()));
+    return mean + deviation * radius * std::cos(2 * std::numbers::pi * fraction());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vector_loops_draw_the_numbers_of_a_seed_bit_by_bit) {
+    // Shorter than a vector, one more than a block, several threads and an odd end.
+    for (const std::size_t count : {1, 7, 1025, 65536, 3 * 65536 + 5})
+        for (const std::uint64_t seed : {3ull, 0xFFFF'FFFF'FFFF'FFF1ull}) {
+            const auto same = [&]<typename T>(T, const char* name, const Drawn& drawn, const auto& one) {
+                Random random(mix64(seed));
+                std::vector<T> expected(count);
+                for (auto& value : expected) value = static_cast<T>(one(random));
+                const auto made = draw<T>(name, count, drawn, seed);
+                BOOST_TEST(std::memcmp(made.data(), expected.data(), count * sizeof(T)) == 0, name << " " << count);
+            };
+            const auto fraction = [](Random& random) { return static_cast<double>(random() >> 40) * 0x1p-24; };
+            const auto bfloat16 = [](double x) { return to_bfloat16(static_cast<float>(x)).bits; };
+            same(std::uint16_t{}, "half", {.low = -2, .high = 3},
+                 [&](Random& r) { return half_bits(-2 + 5 * fraction(r)); });
+            same(std::uint16_t{}, "bf16", {.low = -2, .high = 3},
+                 [&](Random& r) { return bfloat16(-2 + 5 * fraction(r)); });
+            for (const double mean : {0.0, 1e4})
+                for (const double deviation : {1.0, 0.0, 1e-6, -1e-310, 3e38, 1e308}) {
+                    const Drawn drawn{.low = mean, .high = deviation, .draw = Draw::normal};
+                    const auto one = [&](Random& r) { return normal(r, mean, deviation); };
+                    same(std::uint16_t{}, "half", drawn, [&](Random& r) { return half_bits(one(r)); });
+                    same(std::uint16_t{}, "bf16", drawn, [&](Random& r) { return bfloat16(one(r)); });
+                    same(float{}, "float", drawn, one);
+                    same(double{}, "double", drawn, one);
+                }
+            for (const std::uint64_t most : {99ull, 255ull})
+                same(std::uint8_t{}, "uchar", {.most = static_cast<std::int64_t>(most)},
+                     [&](Random& r) { return r.below(most + 1); });
+            for (const std::int64_t most : {0xFFFF'FFFEll, 0xFFFF'FFFFll, 0x1'0000'0000ll})
+                same(std::int64_t{}, "long", {.least = 0, .most = most},
+                     [&](Random& r) { return r.below(static_cast<std::uint64_t>(most) + 1); });
+            same(std::int64_t{}, "long", {.least = INT64_MIN, .most = INT64_MAX},
+                 [](Random& r) { return r() + (std::uint64_t{1} << 63); });
+            same(std::int8_t{}, "char", {.draw = Draw::powers}, [](Random& r) {
+                const auto bits = r.below(8);
+                return (bits & 1 ? -1 : 1) * (1 << (bits >> 1));
+            });
+        }
+}
+
+BOOST_AUTO_TEST_CASE(halves_convert_as_by_the_functions_of_the_library) {
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+        const double x = Half{static_cast<std::uint16_t>(bits)};
+        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+        const double size = exponent == 0    ? std::ldexp(fraction, -24)
+                            : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                             : std::ldexp(1024 + fraction, exponent - 25);
+        const double expected = bits >> 15 ? -size : size;
+        BOOST_REQUIRE(std::memcmp(&x, &expected, sizeof x) == 0);
+        const double half_way = (x + static_cast<double>(Half{static_cast<std::uint16_t>(bits + 1)})) / 2;
+        for (const double y : {x, std::nextafter(x, 9e9), half_way, std::nextafter(half_way, 9e9),
+                               std::nextafter(half_way, -9e9), x * 0x1p-30, x * 0x1p900})
+            BOOST_REQUIRE(to_half(y).bits == half_bits(y));
+    }
+    for (const double y : {65519.999, 65520.0, -65520.0, 1e308, 5e-324, -5e-324, double{-NAN}})
+        BOOST_TEST(to_half(y).bits == half_bits(y));
 }
 
 BOOST_AUTO_TEST_CASE(equal_requests_share_one_array) {

@@ -5,11 +5,14 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/half.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/proof/proof.hpp"
 
@@ -180,6 +183,69 @@ BOOST_AUTO_TEST_CASE(large_results_report_the_first_error_and_prior_deviations) 
         BOOST_TEST((own.absolute() == serial.absolute() && own.relative() == serial.relative() &&
                     own.ulp() == serial.ulp() && own.of_floating_point()));
     }
+}
+
+namespace {
+
+/// Compares as vector loops do and lane by lane: arrays with small errors, zeros of both signs, NaN on both sides, and
+/// perhaps one lane that is wrong.
+template <typename T>
+void compare_both_ways(const char* name, const Tolerance& allowed, std::size_t count,
+                       std::optional<std::size_t> wrong) {
+    const auto type = *model::data_type(name);
+    std::vector<T> expected(count), found;
+    fill_random(std::as_writable_bytes(std::span(expected)), count);
+    if constexpr (std::is_floating_point_v<T>)
+        for (auto& value : expected) value = static_cast<T>(std::remainder(value, T{1000}));
+    expected[0] = expected[2] = expected[count / 2] = {};
+    found = expected;
+    const auto bytes = std::as_writable_bytes(std::span(found));
+    for (std::size_t i = 0; i < count; i += 1 + i % 3) bytes[i * sizeof(T)] ^= std::byte{1};
+    if (!std::is_integral_v<T>) bytes[3 * sizeof(T) - 1] ^= std::byte{128};
+    if (wrong) bytes[(*wrong + 1) * sizeof(T) - 1] ^= std::byte{96};
+    model::Errors own(allowed), serial(allowed);
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < count && !first; ++i)
+        if (std::memcmp(&found[i], &expected[i], sizeof(T)) != 0 && !serial.tolerates(found[i], expected[i])) first = i;
+    const auto said = difference("y", bytes, std::as_bytes(std::span(expected)), type, own, "expected");
+    BOOST_TEST(said.has_value() == first.has_value(), name);
+    if (said && first) BOOST_TEST(said->find("y[" + std::to_string(*first) + "] ") == 0u, *said);
+    BOOST_TEST((own.absolute() == serial.absolute() && own.relative() == serial.relative() &&
+                own.ulp() == serial.ulp() && own.of_floating_point() == serial.of_floating_point()),
+               name << " " << count);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vector_loops_find_the_errors_that_one_lane_after_the_other_has) {
+    for (const Tolerance& allowed : {Tolerance{1e9, 0, 0}, {0, 0.5, 0}, {0, 0, 1}, {1, 1e-6, 2}, {}})
+        for (const std::size_t count : {5, 1023, 1025, 65537, 3 * 65536 + 5})
+            for (const auto wrong :
+                 {std::optional<std::size_t>(), std::optional(count - 1), std::optional(count / 2)}) {
+                compare_both_ways<Half>("half", allowed, count, wrong);
+                compare_both_ways<Bfloat16>("bf16", allowed, count, wrong);
+                compare_both_ways<float>("float", allowed, count, wrong);
+                compare_both_ways<double>("double", allowed, count, wrong);
+                compare_both_ways<std::uint8_t>("uchar", allowed, count, wrong);
+                compare_both_ways<std::int16_t>("short", allowed, count, wrong);
+                compare_both_ways<std::uint32_t>("uint", allowed, count, wrong);
+                compare_both_ways<std::int64_t>("long", allowed, count, wrong);
+            }
+}
+
+BOOST_AUTO_TEST_CASE(padding_of_vectors_is_compared_with_nothing) {
+    std::vector<float> expected(4 * 3000, 1.0f), found = expected;
+    for (std::size_t i = 3; i < found.size(); i += 4) found[i] = std::nanf("");
+    model::Errors errors(Tolerance{0, 0, 1});
+    const auto apart = [&] {
+        return difference("y", model::to_bytes(found), model::to_bytes(expected), *model::data_type("float3"), errors,
+                          "expected");
+    };
+    BOOST_TEST((!apart() && !errors.of_floating_point()));
+    found[2001] = std::nextafter(1.0f, 2.0f);
+    BOOST_TEST((!apart() && errors.of_floating_point() && errors.ulp() == 1));
+    found[2002] = 2;
+    BOOST_TEST(apart().value().find("y[500].s2 is 2, expected 1") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(remaining_poison_is_counted_anywhere) {

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/widest.hpp"
+
 namespace cllab::model::native {
 namespace {
 
@@ -16,12 +18,9 @@ struct Pitch {
     std::int32_t width, left, top, right, bottom, n;
     std::int16_t floor_weight, ceiling_weight;
 };
-using Rows = void (*)(const std::uint8_t*, std::uint8_t*, const Pitch&, std::int32_t begin, std::int32_t end);
-
-/// Computes the rows [begin, end). Inlined into one function per instruction set, so that the vectorizer optimizes for
-/// each.
-[[gnu::always_inline]] inline void pitch_rows(const std::uint8_t* __restrict src, std::uint8_t* __restrict dst,
-                                              const Pitch& what, std::int32_t begin, std::int32_t end) {
+/// Computes the rows [begin, end).
+inline void pitch_rows(const std::uint8_t* __restrict src, std::uint8_t* __restrict dst, const Pitch& what,
+                       std::int32_t begin, std::int32_t end) {
     const int n = what.n, f = what.floor_weight, c = what.ceiling_weight;
     for (int y = begin; y < end; ++y) {
         const std::uint8_t* __restrict from = src + static_cast<std::ptrdiff_t>(y) * what.width;
@@ -36,42 +35,17 @@ using Rows = void (*)(const std::uint8_t*, std::uint8_t*, const Pitch&, std::int
     }
 }
 
-void of_the_build(const std::uint8_t* src, std::uint8_t* dst, const Pitch& what, std::int32_t begin, std::int32_t end) {
-    pitch_rows(src, dst, what, begin, end);
-}
+const char* instruction_set() {
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] void avx2(const std::uint8_t* src, std::uint8_t* dst, const Pitch& what, std::int32_t begin,
-                                  std::int32_t end) {
-    pitch_rows(src, dst, what, begin, end);
-}
-[[gnu::target("avx2,avx512f,avx512bw,avx512dq,avx512vl")]] void avx512(const std::uint8_t* src, std::uint8_t* dst,
-                                                                       const Pitch& what, std::int32_t begin,
-                                                                       std::int32_t end) {
-    pitch_rows(src, dst, what, begin, end);
-}
-#endif
-
-struct Best {
-    Rows pitch;
-    const char* instruction_set;
-};
-
-const Best& best() {
-    static const Best found = []() -> Best {
-#if defined(__x86_64__)
-        const bool wide = __builtin_cpu_supports("avx2");
-        if (wide && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-            return {avx512, "x86-64 with AVX-512"};
-        if (wide) return {avx2, "x86-64 with AVX2"};
-        return {of_the_build, "x86-64"};
+    const auto vectors = widest_vectors();
+    return vectors == Vectors::avx512 ? "x86-64 with AVX-512"
+           : vectors == Vectors::avx2 ? "x86-64 with AVX2"
+                                      : "x86-64";
 #elif defined(__aarch64__)
-        return {of_the_build, "AArch64"};
+    return "AArch64";
 #else
-        return {of_the_build, "the target of the build"};
+    return "the target of the build";
 #endif
-    }();
-    return found;
 }
 
 std::string compiler() {
@@ -137,8 +111,9 @@ void pitch(const HostMemory& m, const Point&, unsigned threads) {
                      m.value<std::int16_t>("f"),
                      m.value<std::int16_t>("c")};
     share(static_cast<std::size_t>(what.bottom - what.top + 1), threads, [&](std::size_t first, std::size_t last) {
-        best().pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(), what,
-                     what.top + static_cast<std::int32_t>(first), what.top + static_cast<std::int32_t>(last));
+        widest([=, src = m.as<std::uint8_t>("src").data(), dst = m.as<std::uint8_t>("dst").data(),
+                begin = what.top + static_cast<std::int32_t>(first),
+                end = what.top + static_cast<std::int32_t>(last)] { pitch_rows(src, dst, what, begin, end); });
     });
 }
 
@@ -148,7 +123,7 @@ std::vector<Variant> pitch_loops() {
     const auto one = [&](const char* name, const char* threads, bool every_core) {
         Variant out{name, std::string("The loop over rows and columns in 16-bit integers, ") + threads, {}, {"cpu"}};
         out.native =
-            std::make_shared<const Native>(Native{"implicit", every_core, pitch, compiler(), best().instruction_set});
+            std::make_shared<const Native>(Native{"implicit", every_core, pitch, compiler(), instruction_set()});
         return out;
     };
     return {one("native", "on one thread.", false),

@@ -6,28 +6,16 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/half.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "kernelfile/data/lane_type.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
 using ElementKind = ElementType::Kind;
-
-template <typename T>
-T load(const std::byte* from) {
-    T out;
-    std::memcpy(&out, from, sizeof out);
-    return out;
-}
-
-template <typename T>
-void store(std::byte* to, T value) {
-    std::memcpy(to, &value, sizeof value);
-}
 
 /// The address of the `bytes` low-order bytes of the word.
 std::byte* low_end(std::uint64_t& word, std::size_t bytes) {
@@ -98,33 +86,14 @@ void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
 
 void put_real(std::byte* to, const ElementType& type, double value) {
     if (!type.is_floating()) return put_integer(to, type, static_cast<std::int64_t>(value));
-    if (type.lane_bytes == 8)
-        store(to, value);
-    else if (type.lane_bytes == 4)
-        store(to, static_cast<float>(value));
-    else if (type.kind == ElementKind::bfloat16)
-        store(to, to_bfloat16(static_cast<float>(value)).bits);
-    else
-        store(to, to_half(value).bits);
-}
-
-model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    model::Bytes out(single.size() / 2);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = (single[2 * i] & std::byte{15}) | single[2 * i + 1] << 4;
-    return out;
-}
-
-model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    model::Bytes out(packed.size() * 2);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = packed[i / 2] >> (i % 2 * 4) & std::byte{15};
-    return out;
+    with_lane_type(type, [&]<typename T>(T) {
+        const auto lane = to_lane<T>(value);
+        std::memcpy(to, &lane, sizeof lane);
+    });
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
-    return type.lane_bytes == 8                 ? load<double>(from)
-           : type.lane_bytes == 4               ? load<float>(from)
-           : type.kind == ElementKind::bfloat16 ? double{Bfloat16{load<std::uint16_t>(from)}}
-                                                : double{Half{load<std::uint16_t>(from)}};
+    return with_lane_type(type, [&]<typename T>(T) { return static_cast<double>(load<T>(from)); });
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {
@@ -132,15 +101,6 @@ std::string lane_text(const std::byte* from, const ElementType& type) {
     if (type.kind == ElementKind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
     const int digits = type.lane_bytes == 8 ? 17 : type.lane_bytes == 4 ? 9 : 5;
     return format_general(lane_value(from, type), digits);
-}
-
-double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
-    // Bits as integers in the order of the values; both zeros are 0.
-    const auto ordered = [&](const std::byte* from) {
-        const auto bits = signed_lane(from, type.lane_bytes);
-        return bits < 0 ? (std::int64_t{-1} << (8 * type.lane_bytes - 1)) - bits : bits;
-    };
-    return model::distance(ordered(a), ordered(b));
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {

@@ -31,8 +31,6 @@ model::Bytes single_nibbles(std::span<const std::byte> packed);
 double lane_value(const std::byte* from, const model::ElementType& type);
 /// A lane's value with enough digits to distinguish it from its neighbors.
 std::string lane_text(const std::byte* from, const model::ElementType& type);
-/// Steps between neighboring floating-point numbers of the type from `a` to `b`.
-double ulps_between(const std::byte* a, const std::byte* b, const model::ElementType& type);
 
 /// A file's bytes. Throws Error(usage) with the place that names the file.
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);

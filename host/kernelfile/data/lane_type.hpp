@@ -1,12 +1,32 @@
 // The C++ type of a lane, for loops over large data: the loop selects its type once, not per lane.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "core/half.hpp"
 #include "model/kernel_signature.hpp"
 
 namespace cllab::kernelfile {
+
+template <typename T>
+T load(const std::byte* from) {
+    T out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+
+template <typename T>
+T to_lane(double value) {
+    if constexpr (std::is_same_v<T, Bfloat16>)
+        return to_bfloat16(static_cast<float>(value));
+    else if constexpr (std::is_same_v<T, Half>)
+        return to_half(value);
+    else
+        return static_cast<T>(value);
+}
 
 /// Calls `work` with a zero of the type's lane. The type must be numeric.
 template <typename Work>

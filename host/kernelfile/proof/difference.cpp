@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "core/parallel.hpp"
 #include "core/units.hpp"
+#include "core/widest.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/lane_type.hpp"
 
@@ -20,16 +22,42 @@ namespace {
 
 using model::ElementType;
 
+/// Whether all are near enough, for lanes of which few are equal. If not, `errors` is unchanged.
 template <typename T>
-bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
-    if (std::memcmp(found, expected, sizeof(T)) == 0) return true;
-    T a, e;
-    std::memcpy(&a, found, sizeof a);
-    std::memcpy(&e, expected, sizeof e);
-    if constexpr (std::is_arithmetic_v<T>)
-        return errors.tolerates(a, e);
-    else
-        return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
+bool all_near_enough(const std::byte* found, const std::byte* expected, std::size_t count, model::Errors& errors) {
+    // Doubles that are not negative have the order of their bits, which vectors can compare.
+    using Bits = std::int64_t;
+    Bits absolute = 0, relative = 0, ulp = 0, wrong = 0;
+    widest([=, allowed = errors.allowed(), to = std::array{&absolute, &relative, &ulp, &wrong}] {
+        Bits most_apart = 0, most_part = 0, most_steps = 0, faults = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const auto a = load<T>(found + k * sizeof(T)), e = load<T>(expected + k * sizeof(T));
+            const double f = static_cast<double>(a), w = static_cast<double>(e), size = std::abs(w);
+            double apart = 0, steps = 0;
+            bool equal = false, finite = true;
+            if constexpr (std::is_integral_v<T>) {
+                apart = model::distance(a, e);
+                equal = a == e;
+            } else {
+                apart = std::abs(f - w), steps = model::ulps_between(a, e);
+                equal = (f == w) | ((f != f) & (w != w));
+                finite = (std::abs(f) < INFINITY) & (size < INFINITY);
+            }
+            const double part = apart / (w == 0 ? INFINITY : size);
+            const bool near = (apart <= allowed.absolute) | (apart <= allowed.relative * size) |
+                              (!std::is_integral_v<T> & (steps <= allowed.ulp));
+            const Bits counts = equal ? 0 : -1;
+            faults |= (near & finite) ? 0 : counts;
+            most_apart = std::max(most_apart, std::bit_cast<Bits>(apart) & counts);
+            most_part = std::max(most_part, std::bit_cast<Bits>(part) & counts);
+            most_steps = std::max(most_steps, std::bit_cast<Bits>(steps) & counts);
+        }
+        *to[0] = most_apart, *to[1] = most_part, *to[2] = most_steps, *to[3] = faults;
+    });
+    if (wrong != 0) return false;
+    errors.add(std::bit_cast<double>(absolute), std::bit_cast<double>(relative), std::bit_cast<double>(ulp),
+               !std::is_integral_v<T>);
+    return true;
 }
 
 /// The first difference between arrays of structs. Compares each field as a separate array.
@@ -66,18 +94,27 @@ bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes =
 template <typename T>
 std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, std::span<const std::byte> expected,
                                             const ElementType& type, model::Errors& errors) {
-    constexpr std::size_t at_once = 1024;  // lanes compared as bytes first: most are equal
+    constexpr std::size_t at_once = 128;  // lanes compared as bytes first: most are equal
     std::map<std::size_t, std::pair<std::optional<std::size_t>, model::Errors>> pieces;
     std::mutex adding;
     in_parallel(found.size() / sizeof(T), parallel_piece, [&](std::size_t begin, std::size_t end) {
         model::Errors own(errors.allowed());
         std::optional<std::size_t> wrong;
+        std::array<std::byte, at_once * sizeof(T)> filled;
         for (std::size_t block = begin; block < end && !wrong; block += at_once) {
-            const auto last = std::min(block + at_once, end);
+            const auto count = std::min(at_once, end - block);
             const auto *a = found.data() + block * sizeof(T), *e = expected.data() + block * sizeof(T);
-            if (std::memcmp(a, e, (last - block) * sizeof(T)) == 0) continue;
-            for (auto lane = block; lane < last && !wrong; ++lane, a += sizeof(T), e += sizeof(T))
-                if (!is_padding(type, lane) && !near_enough<T>(a, e, type, own)) wrong = lane;
+            if (std::memcmp(a, e, count * sizeof(T)) == 0) continue;
+            if (type.lanes == 3) {
+                std::memcpy(filled.data(), a, count * sizeof(T));
+                for (std::size_t k = 3; k < count; k += 4)
+                    std::memcpy(&filled[k * sizeof(T)], e + k * sizeof(T), sizeof(T));
+                a = filled.data();
+                if (std::memcmp(a, e, count * sizeof(T)) == 0) continue;
+            }
+            if (all_near_enough<T>(a, e, count, own)) continue;
+            for (std::size_t k = 0; k < count && !wrong; ++k, a += sizeof(T), e += sizeof(T))
+                if (std::memcmp(a, e, sizeof(T)) != 0 && !own.tolerates(load<T>(a), load<T>(e))) wrong = block + k;
         }
         const std::lock_guard lock(adding);
         pieces.emplace(begin, std::pair(wrong, own));
@@ -111,7 +148,9 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
         const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
         const double expected_value = lane_value(e, type);
         if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
-        if (with_lane_type(type, [&]<typename T>(T) { return near_enough<T>(f, e, type, out.errors); })) continue;
+        if (std::memcmp(f, e, type.lane_bytes) == 0 ||
+            with_lane_type(type, [&]<typename T>(T) { return out.errors.tolerates(load<T>(f), load<T>(e)); }))
+            continue;
         out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
         out.zero_expected = out.zero_expected || expected_value == 0;
     }
