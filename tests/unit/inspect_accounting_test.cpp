@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(several_storing_blocks_execute_at_least_the_instructions_of
     model::Hot hot{model::Hot::sampled};
     hot.blocks = {fast, slow, other};
     BOOST_TEST(least_instructions(hot, {6400, 13000}).value_or(0) == 22 * 100);
-    hot.blocks[1].memory["store_1024"] = 1;
-    BOOST_TEST(least_instructions(hot, {6400, 13000}).value_or(0) == 26 * 40);
+    hot.blocks[1].memory = {{"load_512", 3}, {"store_1024", 1}};
+    BOOST_TEST(least_instructions(hot, {6400, 13000}).value_or(0) == 26 * 50);
     hot.blocks[1].memory = {{"store_scattered", 1}};  // of no known width
     BOOST_TEST(!least_instructions(hot, {6400, 13000}));
     hot.blocks = {fast, other};  // what has the rest of the samples may store, too
