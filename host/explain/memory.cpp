@@ -139,9 +139,9 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
     auto bound =
         at_rate("lines", "scattered reads", "scattered", lines * (line ? line->value : line_bytes), "B", *rate);
     bound.how = format_rate(lines, "cache lines") + ", " + bound.how + ", " + source_of(counts);
-    add_asked(record,
-              without_nearer(on_available_cores(std::move(bound), record, parallel_of(record, limits)), place->nearer),
-              out);
+    if (place->level + 1 < sizes.size())  // as in bound_cache(): one core may use all of the last level
+        bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
+    add_asked(record, without_nearer(std::move(bound), place->nearer), out);
 }
 
 /// Bounds the traffic of L1 and L2, and scattered accesses, by counted amounts.
