@@ -85,12 +85,12 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     if (curve.variant == "spread") return conclude_spread(curve, out);
     const std::string what = curve.variant == "item"     ? ""
-                             : curve.variant == "device" ? " of a group a unit"
+                             : curve.variant == "device" ? " with one group per unit"
                                                          : " with 24 arguments more";
     const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
     if (one)
-        out.push_back(figure("empty." + curve.variant, "empty kernel" + what, "s", {one->seconds, one->low, one->high},
-                             "START to END of one launch"));
+        out.push_back(figure("empty." + curve.variant, "empty kernel" + (what.empty() ? " of one work-item" : what),
+                             "s", {one->seconds, one->low, one->high}, "START to END of one launch"));
     // The median slope of all pairs. A single disturbed point would bend a straight line through all of them, the
     // longest most of all.
     std::vector<double> slopes;

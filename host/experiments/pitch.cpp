@@ -235,6 +235,7 @@ Setup setup(const Request& request, const Choice& choice) {
     const double pixels = g.pixels();
     // Every pixel of the ROI and of its margins is read once, every pixel of the ROI is written once.
     out.work.bytes = pixels * 2 + static_cast<double>(g.rows()) * 2 * (g.n + 1);
+    out.work.stored = pixels;
     out.work.flops = is_float ? 10 * pixels : 0;  // 6 multiplications, 3 additions, 1 subtraction
     out.work.steps = pixels;
     // With or without fma, a value next to an integer may be truncated to either side.

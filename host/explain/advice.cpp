@@ -134,8 +134,12 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     const bool near = !is_gpu(record) && !limits.caches.empty() &&
                       record.work.footprint <= static_cast<double>(limits.caches.front());
     const bool waves = is_gpu(record);
+    // No bound covers scattered stores of a CPU.
+    const bool stores =
+        !waves && sectors_of_item(c, &Footprint::written_sectors) > sectors_of_item(c, &Footprint::read_sectors);
+    using Bounds = std::vector<std::string_view>;
     return {{{"latency"}, 1, of_chain(c)},
-            {{"memory", "l1", "l2", "l3", "lines"},
+            {stores ? Bounds{} : Bounds{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
              near    ? ""
              : waves ? of_sectors(c)

@@ -57,6 +57,7 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
 void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
+    if (available_share(record, parallel) < 1) return;  // other processes may have left cores idle
     double launch = 0;
     for (const auto& b : out.bounds)
         if (b.id == "launch" || b.id == "groups") launch += b.seconds;
@@ -84,6 +85,8 @@ Explanation bounds_of(const Record& declared, const Limits& limits) {
                                 bound_barriers, bound_issue})
         resource(record, limits, out);
     if (has_counts(record)) take_working_cores(record, limits, out);
+    if (record.yardstick && record.yardstick->bandwidth > 0 && !record.work.assumed)
+        out.of_copy = record.work.bytes / record.time->median / record.yardstick->bandwidth;
     const auto sort = [&] { std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds); };
     sort();
     if (!has_counts(record) && !(has_counters(record) && record.work.assumed)) return out;

@@ -201,7 +201,12 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    if (has_counts(record) && record.work.instructions <= 0) return bound_by_operations(record, limits, out);
+    // If several blocks store, the bytes give only the least number of instructions.
+    const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
+    const bool least = hottest && hottest->share < most_samples;
+    if (has_counts(record) &&
+        (record.work.instructions <= 0 || (least && executed_by_samples(record).instructions > 0)))
+        return bound_by_operations(record, limits, out);
     bound_by_bytes(record, limits, out);
 }
 

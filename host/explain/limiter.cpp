@@ -229,7 +229,7 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
     if (one_launch && record.time && limits.empty_launch_seconds > 0 &&
         record.time->median < least_of_empty_launch * limits.empty_launch_seconds)
         return sentence("it takes " + format_seconds(record.time->median),
-                        format_seconds(limits.empty_launch_seconds) + " for an empty kernel");
+                        format_seconds(limits.empty_launch_seconds) + " for an empty kernel of one work-item");
     return std::nullopt;
 }
 

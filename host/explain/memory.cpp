@@ -130,15 +130,18 @@ void bound_lines(const Record& record, const Limits& limits, const std::vector<d
     const auto place = place_of(record, limits, "bandwidth", limits.units);
     if (counts.reads.sectors.mean <= scattered_from * counts.reads.least_sectors.mean || !place) return;
     const auto* line = limits.find("cacheline.line");
-    const auto* rate = limits.find(place->memory ? "bandwidth.read" : "bandwidth." + level_id(place->level) + ".rate");
-    if (!rate || place->level == 0 || place->level > sizes.size()) return;
+    if (place->level == 0 || place->level > sizes.size()) return;
+    const auto figure = place->memory ? "bandwidth.read" : "bandwidth." + level_id(place->level) + ".rate";
+    const auto* rate = limits.find(figure);
+    const auto name = "bandwidth of " + (place->memory ? "memory" : level_name(place->level));
+    if (!rate) return out.lacks("scattered reads", name, figure);
     const double lines = beyond(counts, sizes[place->level - 1], limits.units).read / sector_bytes;
     auto bound =
         at_rate("lines", "scattered reads", "scattered", lines * (line ? line->value : line_bytes), "B", *rate);
     bound.how = format_rate(lines, "cache lines") + ", " + bound.how + ", " + source_of(counts);
-    add_asked(record,
-              without_nearer(on_available_cores(std::move(bound), record, parallel_of(record, limits)), place->nearer),
-              out);
+    if (place->level + 1 < sizes.size())  // as in bound_cache(): one core may use all of the last level
+        bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
+    add_asked(record, without_nearer(std::move(bound), place->nearer), out);
 }
 
 /// Bounds the traffic of L1 and L2, and scattered accesses, by counted amounts.

@@ -131,6 +131,7 @@ std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record,
     auto out = once_more(cell);
     if (!out || !second_stands(*record.time, *out->time, limit)) return std::nullopt;
     out->hot = record.hot;
+    out->yardstick = record.yardstick;
     out->work = record.work;
     out->counts = record.counts;
     out->counters = record.counters;

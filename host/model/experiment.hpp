@@ -138,6 +138,7 @@ struct Variant {
 /// unit: chained loads, work-items, barriers). Rates are computed from these elsewhere.
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
+    double stored = 0;           ///< those of `bytes` that are stored; 0: every output whole
     bool assumed = false;        ///< nobody declared the bytes: every buffer once
     double atomics = 0;          ///< on global memory
     double barriers = 0;         ///< that each work-item passes

@@ -57,6 +57,7 @@ struct Explanation {
     std::vector<std::string> missing;         ///< figures that the profile has not, and that would bound it
     std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
     double uncached = 0;  ///< seconds of its bytes by the bandwidth of memory, wherever they lie; 0: not known
+    double of_copy = 0;   ///< the rate of its bytes, as a share of that of a copy of as many; 0: not known
     Limit limit = Limit::unexplained;
     /// With a named limit: index of the bound that adds to the first one instead of overlapping it; 0: none.
     std::size_t second = 0;

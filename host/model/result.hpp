@@ -222,7 +222,8 @@ struct WorkInfo {
     double local_bytes = 0;      ///< of local memory, loaded and stored
     double local_atomics = 0;    ///< on local memory
     double local_addresses = 0;  ///< words of a group's local memory that they go to
-    /// Executed instructions of all cores: those of the hot block, times the passes that the declared bytes need.
+    /// Executed instructions of all cores: those of the hot block, times the passes that the declared bytes need. At
+    /// least, if several blocks store.
     double instructions = 0;
 };
 

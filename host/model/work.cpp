@@ -25,8 +25,9 @@ std::string type_of(const Setup& setup) {
     return setup.point.has("type") ? setup.point.text("type") : "float";
 }
 
-/// How many of `bytes` are read: all, none, or by each buffer's use if every buffer is accessed once.
+/// How many of `bytes` are read: as declared, all, none, or by each buffer's use if every buffer is accessed once.
 std::optional<double> read_of(const Setup& setup, double bytes) {
+    if (setup.work.stored > 0) return bytes - setup.work.stored;
     double read = 0, written = 0;
     for (const auto& argument : setup.args) {
         const double size = bytes_of(argument);
@@ -112,6 +113,7 @@ WorkInfo work_of(const Setup& setup) {
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
+    if (setup.work.stored > 0) out.footprint = std::min(out.footprint, out.bytes);  // parts of the buffers
     std::vector<Launch> launches;
     for (const auto& step : steps_of(setup))
         if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);

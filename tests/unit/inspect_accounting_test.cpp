@@ -6,6 +6,8 @@
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
 #include "model/result.hpp"
+#include "model/work.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_accounting)
 
@@ -72,6 +74,36 @@ BOOST_AUTO_TEST_CASE(block_explaining_all_declared_bytes_has_an_execution_count)
     block.memory = {{"load_64", 5}, {"store_64", 1}};
     block.share = 0.6;
     BOOST_TEST(!executions(block, {8000, 16000}));
+}
+
+BOOST_AUTO_TEST_CASE(declared_stores_replace_the_sizes_of_outputs) {
+    const auto pixels = [](const char* left, const char* right) {
+        return test::set_up("pitch_loop", test::probe_cpu(),
+                            {{"width", "4096"}, {"height", "4"}, {"left", left}, {"right", right}});
+    };
+    const auto part = pixels("1500", "2499");
+    BOOST_TEST_REQUIRE(declared_in_place(part).has_value());
+    BOOST_TEST(declared_in_place(part)->stored == 4000);  // and not the 16384 of the buffer
+    BOOST_TEST(model::work_of(part).read.value_or(0) == part.work.bytes - 4000);
+    BOOST_TEST(model::work_of(part).footprint == part.work.bytes);
+    BOOST_TEST(declared_in_place(pixels("21", "4074"))->stored == 4 * 4054);
+}
+
+BOOST_AUTO_TEST_CASE(several_storing_blocks_execute_at_least_the_instructions_of_the_cheapest) {
+    model::HotBlock fast{"k", 0, 1, 60, 0.6, 22, {}, {{"load_512", 3}, {"store_512", 1}}, {}},
+        slow{"k", 2, 3, 35, 0.35, 26, {}, {{"load_256", 3}, {"store_256", 1}}, {}},
+        other{"k", 4, 5, 4, 0.04, 3, {}, {}, {}};
+    model::Hot hot{model::Hot::sampled};
+    hot.blocks = {fast, slow, other};
+    BOOST_TEST(least_instructions(hot, {6400, 13000}).value_or(0) == 22 * 100);
+    hot.blocks[1].memory = {{"load_512", 3}, {"store_1024", 1}};
+    BOOST_TEST(least_instructions(hot, {6400, 13000}).value_or(0) == 26 * 50);
+    hot.blocks[1].memory = {{"store_scattered", 1}};  // of no known width
+    BOOST_TEST(!least_instructions(hot, {6400, 13000}));
+    hot.blocks = {fast, other};  // what has the rest of the samples may store, too
+    BOOST_TEST(!least_instructions(hot, {6400, 13000}));
+    hot.blocks = {other};
+    BOOST_TEST(!least_instructions(hot, {6400, 13000}));
 }
 
 BOOST_AUTO_TEST_CASE(straight_code_that_stores_the_declared_bytes_is_accounted) {

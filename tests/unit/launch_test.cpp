@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(slope_over_launches_is_the_cost_of_one_more) {
     for (const double n : {1.0, 2.0, 8.0, 32.0}) curve.samples.push_back({n, 5e-6 + (n - 1) * 2e-6, 0, 0, {}, 0, {}});
     const auto findings = concluded("launch", {curve}, probe_gpu());
     require_finding(findings, "launch to launch", 2e-6, 1e-6);
-    require_finding(findings, "empty kernel", 5e-6, 1e-9);
+    require_finding(findings, "empty kernel of one work-item", 5e-6, 1e-9);
     // One of them takes twice as long for others' sake.
     curve.samples.push_back({128, 5e-6 + 127 * 2e-6, 0, 0, {}, 0, {}});
     curve.samples[3].seconds *= 2;

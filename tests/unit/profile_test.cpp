@@ -217,9 +217,26 @@ BOOST_AUTO_TEST_CASE(head_has_one_statement_per_cache_level) {
                text.str());
 }
 
+BOOST_AUTO_TEST_CASE(figures_without_time_come_with_the_command_that_measures_them) {
+    const auto page = [](double budget, bool skips) {
+        auto profile = example();
+        profile.device.selector = "0:0";
+        profile.budget_seconds = budget;
+        if (skips) profile.skipped["fma"] = "not measured: the 20 s of the profile ended before its turn";
+        std::ostringstream text;
+        app::print_profile_head(text, profile, {false, 300});
+        return text.str();
+    };
+    const std::string remedy = "For what had no time: `cllab profile --device 0:0`";
+    BOOST_TEST(page(20, true).find(remedy + " takes 60 s; `cllab why` itself measures a peak") != std::string::npos);
+    BOOST_TEST(page(60, true).find(remedy + ", on an idle machine; ") != std::string::npos);
+    BOOST_TEST(page(20, false).find(remedy) == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(bandwidths_measured_under_load_are_told) {
     const auto page = [](double cores, double waited) {
         auto profile = example();
+        profile.device.selector = "0:0";
         profile.conclusions.push_back(
             {&family("bandwidth"), {}, {{"copy", "copy bandwidth", "B/s", 50e9, 49e9, 51e9, "best"}}});
         auto& record = profile.records.emplace_back();
@@ -230,7 +247,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_measured_under_load_are_told) {
         app::print_profile_head(text, profile, {false, 300});
         return text.str();
     };
-    const std::string advice = ": measure them again on an idle machine\n";
+    const std::string advice = ": `cllab profile --device 0:0` measures them again on an idle machine\n";
     BOOST_TEST(page(2, 0).find(advice) == std::string::npos);
     BOOST_TEST(page(1, 1).find("because some of their cells lacked cores" + advice) != std::string::npos);
 }

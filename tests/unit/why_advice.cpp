@@ -36,8 +36,30 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
                     "Loads of a work-item move 32 bytes and use 4, because memory moves in sectors of 32 bytes and "
                     "the accesses are scattered."),
                said_of(r, profile()));
+    auto beside_others = r;
+    beside_others.time->cores = beside_others.time->waited = 1;
+    BOOST_TEST(bound(beside_others, "lines").seconds == lines.seconds);  // one core may take all of the bandwidth
     // Less than a tenth of the time is nothing to speak of.
     BOOST_TEST(said_of(scattering(100 * seconds), profile()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(peak_for_scattered_reads_that_the_profile_lacks_is_measured) {
+    auto none = profile();
+    std::erase_if(none.figures, [](const auto& f) { return f.id == "bandwidth.read"; });
+    const auto e = explanation(scattering(1), none);
+    BOOST_TEST(why_not(e, "scattered reads") == "the profile has no bandwidth of memory");
+    BOOST_TEST(std::ranges::count(e.missing, "bandwidth.read") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(scattered_stores_of_a_cpu_are_advised_although_reads_have_a_small_bound) {
+    auto counts = launch(1000, 32, 256);
+    counts.writes.least_sectors = each(32.0 / 256);
+    auto r = on_cpu(counts, {});
+    r.work.footprint = 100 * MiB;
+    BOOST_TEST(bound(r, "memory").seconds < 0.1 * r.time->median);
+    BOOST_TEST(says(said_of(r, profile()), "Stores of a work-item move 32 bytes and use 4"), said_of(r, profile()));
+    r.time = record(bound(r, "memory").seconds, {}).time;  // explained: nothing shows that the stores cost time
+    BOOST_TEST(said_of(r, profile()) == "");
 }
 
 BOOST_AUTO_TEST_CASE(launch_with_idle_units_is_reported) {

@@ -138,9 +138,10 @@ BOOST_AUTO_TEST_CASE(work_of_single_cores_is_compared_with_their_busy_time) {
     compute(counts, Operation::float_fma, 64);
     auto r = on_cpu(counts, {{.share = 1, .instructions = 20, .elements = {{"float", 32}}}});
     const double seconds = 256000.0 * 64 / 32 * 20 / 10e9;
-    const auto issue = [&](double time, double cores) {
+    const auto issue = [&](double time, double cores, double waited = 0) {
         r.time = record(time, {}).time;
         r.time->cores = cores;
+        r.time->waited = waited;
         return bound(r, "issue", limits).seconds;
     };
     BOOST_TEST(issue(1.5 * seconds, 1.6) == seconds / (0.8 + 1e-6 / (1.5 * seconds)), is_close);
@@ -149,6 +150,7 @@ BOOST_AUTO_TEST_CASE(work_of_single_cores_is_compared_with_their_busy_time) {
     BOOST_TEST(issue(1.5 * seconds, 1.95) == seconds, is_close);
     BOOST_TEST(issue(1.5 * seconds, 1.2) == seconds, is_close);  // something else held them up
     BOOST_TEST(issue(1.5 * seconds, 0) == seconds, is_close);    // not known
+    BOOST_TEST(issue(2 * seconds, 1.5, 0.25) == seconds / 0.875, is_close);  // others had cores: no group is uneven
     r.work.groups = 1;
     BOOST_TEST(issue(1.5 * seconds, 1.6) == 2 * seconds, is_close);  // there is no work for the other
 }

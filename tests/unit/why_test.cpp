@@ -202,14 +202,60 @@ BOOST_AUTO_TEST_CASE(peak_that_the_profile_lacks_is_named_with_the_command_that_
     const auto e = explanation(r);
     const auto text = report::explanation_text(r, e, {false, 400});
     BOOST_TEST(says(text, "memory bandwidth 10 %; the profile has no peak for instruction issue; "
-                          "`cllab profile --device 1:0` measures all peaks in 60 s"),
+                          "`cllab profile --device 1:0` measures the peaks in 60 s on an idle machine"),
                text);
     BOOST_TEST(says(text, "not bounded: instruction issue (the profile has no peak), arithmetic, latency; --json"),
                text);
     BOOST_TEST(!says(text, "no bound for the rest"), text);
+    auto named = e;
+    named.limit = Limit::named;
+    BOOST_TEST(says(report::explanation_text(r, named, {false, 400}),
+                    "(the profile has no peak; `cllab profile --device 1:0` measures it)"));
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["figures"]["instruction issue"]["enough"] == "a profile that has it (`cllab profile`)");
     BOOST_TEST(says(json["figures"]["latency"]["enough"], "a `work` line"));
+}
+
+BOOST_AUTO_TEST_CASE(time_that_no_bound_explains_is_compared_with_a_copy) {
+    auto r = record(100e-3, copying());
+    r.yardstick = model::YardstickInfo{100 << 20, 5.2e9, "hot", 5};
+    BOOST_TEST(said(r) == "not explained: 90 %; known: memory bandwidth 10 %; at a copy's rate its bytes take 20 % of "
+                          "the time; cllab has no bound for the rest");
+    r.yardstick->bandwidth = 1.1e9;
+    BOOST_TEST(said(r).ends_with("; at a copy's rate its bytes take 95 % of the time"), said(r));
+    r.work.assumed = true;  // nobody knows its bytes
+    BOOST_TEST(!says(said(r), "copy's rate"), said(r));
+}
+
+BOOST_AUTO_TEST_CASE(share_of_a_copy_and_of_a_cache_are_joined_if_they_are_far_apart) {
+    auto r = record(100e-6, {.bytes = 512 * KiB, .read = 256 * KiB, .footprint = 512 * KiB, .launches = 1});
+    const auto joined = [&](double rate) {
+        r.yardstick = model::YardstickInfo{512 << 10, rate, "hot", 5};
+        return report::copy_sentence(r, explanation(r));
+    };
+    BOOST_TEST(joined(5e9) == "105 %, but L2 bandwidth 5 %; both hold, because the copy moves 524 kB of its own "
+                              "(caches hot) from wherever they lie, and the bound is the time that L2 alone takes at "
+                              "its full rate");
+    BOOST_TEST(says(report::explanation_text(r, explanation(r), {false, 400}), "of copy: 105 %, but L2"));
+    BOOST_TEST(joined(500e9) == "");  // 1 % and 5 %: neither is worth a sentence
+    r.time = record(10e-6, {}).time;
+    BOOST_TEST(joined(80e9) == "");  // 66 % and about 50 %: no contradiction
+    BOOST_TEST(says(joined(500e9), "10 %, but L2 bandwidth "), joined(500e9));
+    r.work = copying();  // memory: the copy's own bound
+    BOOST_TEST(joined(100e9) == "");
+}
+
+BOOST_AUTO_TEST_CASE(every_line_fits_the_page_and_the_advice_comes_first) {
+    auto r = record(5e-3, copying());
+    auto e = explanation(r);
+    e.advice = "Larger groups.";
+    const auto text = report::explanation_text(r, e, {false, 80});
+    for (const auto& line : split(text, '\n')) BOOST_TEST(line.size() <= 80u, line);
+    BOOST_TEST(says(text, "cannot be: memory bandwidth alone"), text);
+    const auto wide = report::explanation_text(r, e, {false, 400});
+    BOOST_TEST(says(wide, "`cllab profile --device 1:0` measures the peaks again"), wide);
+    BOOST_TEST(text.find("what costs time: Larger groups.") < text.find("["), text);
+    BOOST_TEST(says(report::explanation_text(r, e, {true, 400}), "\x1b["));  // the verdict has its colour
 }
 
 BOOST_AUTO_TEST_CASE(limiter_column_has_a_word_or_a_dash) {

@@ -153,7 +153,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     }
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
-    if (!a.record.time || !b.record.time) return ok;
+    if (!a.record.time || !b.record.time || a.record.id == b.record.id) return ok;
     const double as_long = b.record.time->median / a.record.time->median;
     const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
     const auto read = report::difference(faster, slower);
@@ -286,7 +286,7 @@ int run_why(const WhyOptions& asked) {
     if (std::ranges::any_of(asked.patterns, names_records)) return why_of_records(asked);
     const Timings timings;
     auto invocation = asked;
-    invocation.no_dumps = invocation.no_yardstick = true;
+    invocation.no_dumps = true;
     if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // the code that ran shows how wide its vectors are
     Outputs outputs(invocation);
     outputs.reads_for(invocation);

@@ -14,8 +14,8 @@ namespace {
 
 std::string timer_line(const device::TimerAudit& t) {
     return fmt::format(
-        "events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
-        "launch to launch {}, with an event each {}",
+        "events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x; in this check "
+        "an empty kernel of one work-item takes {}, a further launch {}, with an event {}",
         t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host, t.tenfold,
         format_seconds(t.empty_seconds), format_seconds(t.gap_seconds),
         format_seconds(t.gap_seconds + t.event_seconds));

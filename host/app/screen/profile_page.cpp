@@ -59,11 +59,21 @@ ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& cur
             {"samples", samples}};
 }
 
+std::string command_of(const Profile& profile) { return "`cllab profile --device " + profile.device.selector + "`"; }
+
 /// Why the bandwidths may be too low, and what to do; empty if nothing shows that.
 std::string doubt_of_bandwidths(const Profile& profile) {
     if (disturbed_part(profile, "bandwidth") <= 0) return "";
-    return "The bandwidths may be too low, because some of their cells lacked cores: measure them again on an idle "
-           "machine";
+    return "The bandwidths may be too low, because some of their cells lacked cores: " + command_of(profile) +
+           " measures them again on an idle machine";
+}
+
+/// How to measure what had no time; empty if everything had time.
+std::string remedy(const Profile& profile) {
+    if (profile.skipped.empty()) return "";
+    const bool quick = profile.budget_seconds < ProfileOptions::whole_seconds;
+    return "For what had no time: " + command_of(profile) + (quick ? " takes 60 s" : ", on an idle machine") +
+           "; `cllab why` itself measures a peak that it needs";
 }
 
 /// "3 hours" or "5 days" since a time as utc_now() writes it.
@@ -86,7 +96,8 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
     if (const double part = disturbed_part(profile); part > 0)
         out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
                             "", style.text_width());
-    out << report::wrap(doubt_of_bandwidths(profile), "", style.text_width());
+    for (const auto& sentence : {doubt_of_bandwidths(profile), remedy(profile)})
+        out << report::wrap(sentence, "", style.text_width());
 }
 
 /// One line per reason, with the names of all figures that are missing for it.

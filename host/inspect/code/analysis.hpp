@@ -108,5 +108,8 @@ model::Hot account(const Analysis& analysis, const model::Setup& setup);
 /// Executions of `block` in one operation. nullopt unless it alone accounts for the operation: it has at least nine
 /// tenths of the samples, its stores make the outputs, and its loads bring at least what must be read.
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared);
+/// The least number of executed instructions if several blocks store the outputs: those of the block that executes the
+/// fewest per stored byte, as if it stored all bytes. nullopt as executions(), or if a block stores an unknown number.
+std::optional<double> least_instructions(const model::Hot& hot, const DeclaredBytes& declared);
 
 }  // namespace cllab::inspect

@@ -465,7 +465,7 @@ std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
         else if (!std::holds_alternative<model::Value>(argument) && !std::holds_alternative<model::Local>(argument))
             return std::nullopt;
     }
-    out.stored += changed;
+    out.stored = setup.work.stored > 0 ? setup.work.stored : out.stored + changed;
     return changed == 0 || about(out.moved, read + changed + out.stored) ? std::optional(out) : std::nullopt;
 }
 
@@ -486,6 +486,22 @@ std::optional<double> executions(const model::HotBlock& block, const DeclaredByt
     const double times = declared.stored * *per_byte / block.instructions;
     if (times * *loaded < (1 - tolerance) * (declared.moved - declared.stored)) return std::nullopt;
     return times;
+}
+
+std::optional<double> least_instructions(const model::Hot& hot, const DeclaredBytes& declared) {
+    model::HotBlock cheapest;
+    double share = 0, fewest = HUGE_VAL;
+    for (const auto& block : hot.blocks) {
+        share += block.share;
+        if (model::bytes_of(block.memory, "store") == 0.0 && !block.elements.contains(model::HotBlock::uncounted))
+            continue;
+        const auto each = block.per_stored_byte();
+        if (!each) return std::nullopt;
+        if (*each < fewest) fewest = *each, cheapest = block;
+    }
+    cheapest.share = share;
+    const auto times = executions(cheapest, declared);
+    return times ? std::optional(*times * cheapest.instructions) : std::nullopt;
 }
 
 }  // namespace cllab::inspect

@@ -281,6 +281,7 @@ void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
                            text(b.how));
     }
     out << "</tbody></table>\n";
+    if (const auto both = copy_sentence(r, e); !both.empty()) out << fmt::format("<p>Of copy: {}</p>\n", text(both));
     for (const auto& why : e.contradictions) out << fmt::format("<p class=\"bad\">{}</p>\n", text(why));
     if (!e.advice.empty()) out << fmt::format("<p>What costs time: {}</p>\n", text(e.advice));
     if (!e.unbounded.empty())

@@ -62,6 +62,31 @@ std::string again_text(const model::PeakAgain& p) {
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
+std::string profile_command(const model::Record& record) {
+    return "`cllab profile --device " + record.device.selector + "`";
+}
+
+/// What to do next, with the command, if no limiter is named; empty if one is.
+std::string next_step(const model::Record& record, const Explanation& e) {
+    if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
+    if (e.limit != Limit::unexplained) return "";
+    if (!e.no_peak.empty()) return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
+    return "; `cllab isa " + pattern_of(record) + axes_of(record) + " --hot --device " + record.device.selector +
+           "` shows the code that runs";
+}
+
+/// The first line: the time, what limits it, and the next step.
+std::string verdict_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
+    const auto& time = *record.time;
+    std::string label = "  " + format_seconds(time.median) + "  ";
+    if (time.has_interval())
+        label.insert(label.size() - 2, " " + format_interval(time.median, time.low, time.high) + " %");
+    auto out = wrap_beside(label, limit_sentence(e, time) + next_step(record, e), style.text_width());
+    const auto verdict = out.substr(label.size(), out.find_first_of(":\n", label.size()) - label.size());
+    const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
+    return out.replace(label.size(), verdict.size(), paint(verdict, tone, style.colour));
+}
+
 /// One line per bound, and one for the unexplained time.
 std::string bounds_text(const Explanation& e, const model::Timing& time, const TableStyle& style) {
     std::vector<Column> columns(5);  // mark, part, name, time, and how it was obtained
@@ -134,9 +159,25 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(b.name + " " + share(b));
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
-           (!e.no_peak.empty()       ? "; the profile has no peak for " + join(e.no_peak, ", ")
-            : explained(e, time) < 0.5 ? "; cllab has no bound for the rest"
-                                       : "");
+           (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" : "") +
+           (!e.no_peak.empty()                              ? "; the profile has no peak for " + join(e.no_peak, ", ")
+            : std::max(explained(e, time), e.of_copy) < 0.5 ? "; cllab has no bound for the rest"
+                                                            : "");
+}
+
+std::string copy_sentence(const model::Record& record, const Explanation& e) {
+    const auto level = std::ranges::find_if(
+        e.bounds, [](const Bound& b) { return b.id == "memory" || b.figure.starts_with("bandwidth.l"); });
+    constexpr double worth_saying = 0.1;
+    if (!record.yardstick || e.of_copy <= 0 || e.limiter() || level == e.bounds.end() || level->id == "memory")
+        return "";
+    const double share = level->seconds / record.time->median, larger = std::max(share, e.of_copy);
+    if (larger <= 2 * std::min(share, e.of_copy) || larger < worth_saying) return "";
+    return fmt::format(
+        "{}, but {} {}; both hold, because the copy moves {} of its own (caches {}) from wherever they lie, and the "
+        "bound is the time that {} alone takes at its full rate",
+        whole_percent(e.of_copy), level->name, whole_percent(share),
+        format_rate(static_cast<double>(record.yardstick->bytes), "B"), record.yardstick->cache, level->brief);
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -145,46 +186,35 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         return out +
                wrap(std::string(model::name(record.status)) + ": " + one_line(record.reason), "  ", style.text_width());
     const auto& time = *record.time;
-    std::string heading = format_seconds(time.median);
-    if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
-    const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
-    const auto profile = "`cllab profile --device " + record.device.selector + "`";
-    const std::string next = e.limit != Limit::unexplained ? ""
-                             : !e.no_peak.empty()          ? "; " + profile + " measures all peaks in 60 s"
-                                                           : "; `cllab isa " + pattern_of(record) + axes_of(record) +
-                                                                 " --hot --device " + record.device.selector +
-                                                                 "` shows the code that runs";
-    out += next.empty() ? "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n"
-                        : wrap_beside("  " + heading + "  ", limit_sentence(e, time) + next, style.text_width());
-    out += "  " + bar(e, time) + "\n";
-    out += bounds_text(e, time, style);
+    const auto add = [&](const std::string& label, const std::string& text) {
+        if (!text.empty()) out += labelled(label, text, style);
+    };
+    out += verdict_text(record, e, style);
+    add("what costs time", e.advice);
+    out += "  " + bar(e, time) + "\n" + bounds_text(e, time, style);
+    const auto profile = profile_command(record);
     if (e.limit != Limit::impossible && !e.bounds.empty() && e.bounds.front().seconds > 1.05 * time.median)
-        out += labelled("above 100 %",
-                        e.bounds.front().name + ": the profile's peak is too low, or the kernel does less than was "
-                        "counted; the range begins at " + format_seconds(e.bounds.front().low) +
-                            ". " + profile + " measures again",
-                        style);
+        add("above 100 %", e.bounds.front().name + ": the profile's peak is too low, or the kernel does less than was "
+                           "counted; the range begins at " + format_seconds(e.bounds.front().low) + ". " + profile +
+                           " measures again");
     if (e.wait)
-        out += labelled(
-            "waits",
-            whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what + ", counted by ncu",
-            style);
-    for (const auto& why : e.contradictions) out += labelled("contradiction", why, style);
-    const auto code = e.limiter() ? "" : hot_code_text(record);
-    if (!code.empty()) out += labelled("hot code", code, style);
-    if (!e.advice.empty()) out += labelled("what costs time", e.advice, style);
+        add("waits", whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what +
+                         ", counted by ncu");
+    add("of copy", copy_sentence(record, e));
+    for (const auto& why : e.contradictions) add("contradiction", why);
+    add("hot code", e.limiter() ? "" : hot_code_text(record));
     if (e.first_seconds > 0)
-        out += labelled("measured twice",
-                        format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts",
-                        style);
-    for (const auto& peak : e.again)
-        out += labelled(peak.before > 0 ? "measured again" : "measured now", again_text(peak), style);
+        add("measured twice",
+            format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts");
+    for (const auto& peak : e.again) add(peak.before > 0 ? "measured again" : "measured now", again_text(peak));
     std::vector<std::string> unknown;
-    if (!e.no_peak.empty()) unknown.push_back(join(e.no_peak, ", ") + " (the profile has no peak)");
+    if (!e.no_peak.empty())
+        unknown.push_back(join(e.no_peak, ", ") + " (the profile has no peak" +
+                          (e.limit == Limit::unexplained ? ")" : "; " + profile + " measures it)"));
     for (const auto& one : e.unbounded)
         if (std::ranges::count(e.no_peak, one.first) == 0) add_once(unknown, one.first);
-    return unknown.empty() ? out
-                           : out + labelled("not bounded", join(unknown, ", ") + "; --json has the reasons", style);
+    if (!unknown.empty()) add("not bounded", join(unknown, ", ") + "; --json has the reasons");
+    return out;
 }
 
 std::string explanation_json(const model::Record& record, const Explanation& e) {

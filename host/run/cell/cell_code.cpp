@@ -235,6 +235,7 @@ void count_per_unit(CellState& state) {
     if (state.record.code.local_bytes.value_or(0) > 0) return;
     const auto declared = inspect::declared_in_place(state.setup);
     const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;
+    if (declared && !times) state.record.work.instructions = inspect::least_instructions(*hot, *declared).value_or(0);
     if (!times) return;
     const double instructions = *times * hot->hottest()->instructions;
     state.record.work.instructions = instructions;
