@@ -74,13 +74,13 @@ def records():
     out += [(changed(device=device | {"name": v}), "'device.name' is not a string") for v in (1, None)]
     out += [(changed(point={"items": v}), "'point.items' is neither") for v in (None, [], {}, True)]
     out += [(changed(status=v), "the status '.*' is unknown; expected ok, ") for v in ("fine", "OK", "", "ok ", "x" * 5000, "\x1b[2J", "\u202e")]
-    out += [(changed(status=v), f"it is {v} and has a time") for v in ("unsupported", "build_failed", "launch_failed", "wrong_result", "timed_out")]
+    out += [(changed(status=v), f"its status is {v}, but it has times") for v in ("unsupported", "build_failed", "launch_failed", "wrong_result", "timed_out")]
     out += [(changed(time=time | {"median": v}), "its time is ") for v in (0, -1, -1e-300)]
     out += [(changed(time={k: v for k, v in time.items() if k != "median"}), "it has no 'time.median'")]
     out += [(changed(time={k: v for k, v in time.items() if k != "n"}), "it has no 'time.n'")]
     out += [(changed(time=time | {key: v}), f"'time.{key}' is not ") for key in ("median", "low", "n", "clock") for v in (None, [], {}, True)]
     out += [(changed(time=time | {"n": v}), "'time.n' is ") for v in (1, time["n"] + 1, 4294967295, -1, 4294967296, 1.5)]
-    out += [(changed(time=time | {"n": 0}), "time of no sample")]
+    out += [(changed(time=time | {"n": 0}), "it has a time, but 'time.n' is 0")]
     out += [(changed(time=time | {"low": time["median"] * 2}), "excludes its median"), (changed(time=time | {"high": 0}), "excludes its median"),
             (changed(time=time | {"low": -1}), "'time.low' is -1"), (changed(time=time | {"min": time["median"] * 2}), "is above its median"),
             (changed(time=time | {"min": -1}), "'time.min' is -1"), (changed(time=time | {"mad": -1}), "'time.mad' is -1"),
