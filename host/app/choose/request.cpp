@@ -163,7 +163,8 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     const auto other = choice.select({invocation.versus});
     const bool same = selected.front().id == other.front().id;
     if (other.size() != 1 || same)
-        throw Error(Blame::usage, "--vs must match exactly one variant that PATTERN does not match; PATTERN matches ",
+        throw Error(Blame::usage,
+                    "--vs must match exactly one variant, and PATTERN at least one other; PATTERN matches ",
                     selected.size() == 1 ? cllab::quoted(selected.front().id) : number + " variants", ", --vs matches ",
                     other.size() == 1 ? cllab::quoted(other.front().id) : std::to_string(other.size()) + " variants");
     selected.push_back(other.front());
