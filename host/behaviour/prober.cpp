@@ -188,7 +188,8 @@ private:
         once(*of);
         const double seconds = once(*of);
         if (seconds > longest_launch)
-            throw Unsupported("one launch takes ", format_seconds(seconds), "; the limit is ", longest_launch, " s");
+            throw Unsupported("one launch takes ", format_seconds(seconds), "; the limit is ",
+                              format_seconds(longest_launch));
         const double row = of->set("output") == "fresh" ? 1 : std::clamp(least_sample / seconds, 1.0, 1e4);
         return [this, of, row] { return once(*of, static_cast<unsigned>(row)); };
     }

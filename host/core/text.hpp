@@ -17,6 +17,7 @@ template <typename... Part>
 std::string concat(const Part&... parts) {
     std::string out;
     const auto add = [&out]<typename T>(const T& part) {
+        static_assert(!std::floating_point<T>, "a number with decimals needs a format");
         if constexpr (std::integral<T> && !std::same_as<T, char>)
             out += std::to_string(part);
         else

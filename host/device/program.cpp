@@ -81,9 +81,9 @@ void build_source(Session& session, const std::string& source, const std::string
 
 /// PoCL writes "error: t.cl:9:5: text"; this becomes "t.cl:9:5: error: text".
 std::string with_places_first(const std::string& log) {
-    constexpr std::size_t longest = 2000;  // a regular expression needs stack for each character
     static const std::regex place_last("((?:fatal )?error|warning|note): (.*?:[0-9]+:[0-9]+(?: <[^>]*>)?): (.*)");
     return join(split(log, '\n'), "\n", [](const auto& line) {
+        constexpr std::size_t longest = 2000;  // a regular expression needs stack for each character
         constexpr auto whole = std::regex_constants::match_continuous;
         return line.size() > longest ? line : std::regex_replace(line, place_last, "$2: $1: $3", whole);
     });

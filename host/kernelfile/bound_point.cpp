@@ -478,7 +478,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         const auto amount = said_.work.find(std::string(name));
         if (amount == said_.work.end()) continue;
         out.work.*to = static_cast<double>(value(point, amount->second));
-        if (out.work.*to < 0) refuse(amount->second.place(), "work ", name, " is ", out.work.*to, ", less than 0");
+        if (out.work.*to < 0)
+            refuse(amount->second.place(), "work ", name, " is ", format_exact(out.work.*to), ", less than 0");
     }
     for (const auto& options : options_) out.options.push_back(substituted(point, options));
     return out;
