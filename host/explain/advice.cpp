@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 
@@ -38,8 +39,8 @@ double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// CPU: compares bytes moved with bytes used. Each sector moves once per work-group, because one core runs all
-/// work-items of a work-group and keeps the sector in its cache.
+/// CPU: compares the bytes of touched sectors with the bytes used. Each sector counts once per work-group, because one
+/// core runs all work-items of a work-group and keeps the sector in its cache.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -47,9 +48,9 @@ std::string of_group_sectors(const Counts& counts) {
     const double moved = sector_bytes * std::max(read, written),
                  used = reads ? counts.global.load_bytes.mean : counts.global.store_bytes.mean;
     if (used <= 0 || moved < worth_a_sentence * used) return "";
-    return std::string(reads ? "Loads" : "Stores") + " of a work-item move " + number(moved) + " bytes and use " +
-           number(used) + ", because memory moves in sectors of " + number(sector_bytes) +
-           " bytes and the accesses are scattered" + where(counts, &CountedLine::sectors) + ".";
+    return std::string(reads ? "Loads" : "Stores") + " of a work-item use only " + number(used) + " of the " +
+           number(moved) + " bytes in the sectors (" + number(sector_bytes) +
+           " bytes) that they touch, because the accesses are scattered" + where(counts, &CountedLine::sectors) + ".";
 }
 
 std::string of_sectors(const Counts& counts) {
@@ -309,8 +310,11 @@ std::string advice(const Record& record, const Explanation& explanation, const L
     auto out = costs(record, explanation, limits);
     if (const auto size = of_size(record, limits); !size.empty()) out.push_back(size);
     for (const auto& warning : record.warnings)
-        if (is(warning, Warning::driver_group))
-            out.push_back("By the driver's choice: " + std::string(sentence_of(warning)) + ".");
+        if (is(warning, Warning::driver_group)) {
+            auto sentence = std::string(sentence_of(warning)) + ".";
+            sentence.front() = static_cast<char>(std::toupper(sentence.front()));
+            out.push_back(std::move(sentence));
+        }
     return join(out, " ");
 }
 

@@ -28,8 +28,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
 
 /// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict the
 /// counts if they exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP
-/// contradict the counts if they are less than half of the counted FLOP, or more than twice the sum of counted FLOP and
-/// integer operations. The bounds still use the declared values.
+/// contradict the counts if they are less than half of the counted FLOP. Without float divisions and functions, they
+/// also do if they are more than twice the sum of counted FLOP and integer operations. The bounds still use the
+/// declared values.
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

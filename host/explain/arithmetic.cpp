@@ -47,8 +47,8 @@ struct Peak {
 };
 
 /// The peak for the vector width of the code; nullopt if the profile has no peak for its type. Narrow vectors cannot
-/// reach the peak of wide vectors. No processor executes more scalar than 128-bit instructions per second. So the scalar
-/// peak is the 128-bit peak, divided by the elements of a 128-bit vector.
+/// reach the peak of wide vectors. Per second, a processor executes at most as many scalar instructions as 128-bit
+/// instructions. So the scalar peak is the 128-bit peak, divided by the elements of a 128-bit vector.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);

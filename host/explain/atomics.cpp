@@ -36,10 +36,10 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 /// the highest rate measured with up to N addresses. N is the smallest measured number that is at least `addresses`.
 ///
 /// The high end includes the rates with more addresses: up to the first measured number that is at least `spread` times
-/// `addresses`. It does not for a single address. The reason: the addresses decide how many parts of a cache share the
-/// work. `in_place`: the memory executes the atomics, as on a GPU. A rate between two
-/// measured numbers is then interpolated by a power law. On a CPU, the cores execute the atomics. Each cache line then
-/// moves from core to core, and rates cannot be interpolated.
+/// `addresses`. For a single address it includes none. The reason: the addresses decide how many parts of a cache share
+/// the work. `in_place`: the memory executes the atomics, as on a GPU. A rate between two measured numbers is then
+/// interpolated by a power law. On a CPU, the cores execute the atomics. Each cache line then moves from core to core,
+/// and rates cannot be interpolated.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);

@@ -167,9 +167,8 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;  // prints as 0 %
     const auto part = format_significant(100 * nearer, 2) + " %";
-    bound.how += relative_time > 0 ? "; a nearer cache may serve " + part + " of them, in " +
-                                         format_significant(100 * relative_time, 2) + " % of the time per byte"
-                                   : ", less " + part + " that a nearer cache may serve";
+    bound.how += "; a nearer cache may serve " + part + " of it";
+    if (relative_time > 0) bound.how += ", in " + format_significant(100 * relative_time, 2) + " % of the time";
     return bound;
 }
 

@@ -116,8 +116,8 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches. Assumes that each uncounted work-group adds as many bytes as the average
-/// counted work-group, without the first. The result is at most the size of the buffers.
+/// Distinct bytes that the launch touches. Assumes that each uncounted work-group adds as many bytes as the counted
+/// work-groups after the first add on average. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// Bytes that miss a cache level with `instances` caches of `holds` bytes each. Data of a single work-group misses
 /// once. Data that all work-groups share misses once per cache if it fits, else once per work-group.

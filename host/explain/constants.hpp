@@ -19,8 +19,8 @@ constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
 /// reason: other work has slowed the measurement of the rate. For this bound its value counts, not the low end of its
 /// interval. The constant is the inverse of `most_of_the_time`. (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;
-/// If the warps wait mainly for a resource, the resource is the limiter if its bound is at least this share of the time
-/// without the launch. Nsight Compute uses the same threshold for a limiter. (why_stalls)
+/// A resource that the warps mainly wait for is the limiter if its bound is at least this share of the time minus the
+/// launch overhead. Nsight Compute uses the same threshold for a limiter. (why_stalls)
 constexpr double busy = 0.6;
 /// A stall reason is the main one if it causes at least this share of all waiting: as much as all other reasons
 /// together. (why_stalls)
@@ -36,7 +36,7 @@ constexpr double part_beside_launch = 0.1, least_with_launch = 0.85;
 /// (`cllab run launch`): 10 % below and above their middle. (why)
 constexpr double launch_shorter_by = 0.1;
 /// A single launch is impossible if it takes less than this share of an empty kernel's time. The share is only one
-/// half, because empty launches vary more than rates do. (run_limits)
+/// half, because empty launches vary more than rates do. (limits)
 constexpr double least_of_empty_launch = 0.5;
 
 // --- Which peaks are measured again (why_doubt) ----------------------------------------------------------------------
@@ -70,7 +70,7 @@ constexpr double nearly_all_shared = 0.9;
 /// make the bound larger. (why_instructions)
 constexpr double most_samples = 0.8;
 /// If the listed blocks have at least this share of the samples, they are treated as all executed code. A block with
-/// less than 0.5 % is not listed. Four of them have less than the remaining 2 %. (why_bounds)
+/// less than 0.5 % is not listed. So the other 2 % may be four or more such blocks. (why_bounds)
 constexpr double nearly_all_samples = 0.98;
 /// Lanes of the widest wave (AMD). At least one of them is active, so the share of active lanes is at least 1/64.
 /// (why_counted_operations)
@@ -108,9 +108,9 @@ constexpr double once_within = 0.1;
 constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts if it needs more than this many times the passes without conflicts. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The high end of an atomic rate includes the rates that were measured with more addresses, up to this many times as
-/// many. The reason: the addresses may be spread well over the parts of a cache. The profile has rates for 1, 4, 32,
-/// 256, 4096 and 65536 addresses. (why_atomics)
+/// The high end of an atomic rate includes rates measured with more addresses: up to the first measured number that is
+/// at least this many times the cell's number. The reason: the addresses may be spread well over the parts of a cache.
+/// The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Distinct addresses per counted atomic. Below this value, atomics share addresses, even across work-groups.
 /// (why_counted_memory)
@@ -143,7 +143,7 @@ constexpr double least_working = 0.75;
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
 /// A dependency chain is mentioned if it has at least `long_chain` links, and at least `chain_of_most` of all
-/// operations or loads. Half of a loop's operations may only advance its counter. (why_advice)
+/// operations or loads. In a loop, half of the operations may do nothing but advance the counter. (why_advice)
 constexpr double long_chain = 32, chain_of_most = 0.3;
 /// A cost is mentioned if it is at least this share of the time. (why_advice)
 constexpr double worth_saying = 0.1;

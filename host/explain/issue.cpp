@@ -20,8 +20,8 @@ std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
 double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
 
 /// Whether a block waits neither for a slow instruction nor for global memory. Such a block accesses only its stack, or
-/// the kernel hardly accesses global memory. Loops over work-items between barriers are such blocks: a CPU keeps local
-/// memory in its first-level cache.
+/// the kernel hardly accesses global memory. An example is the loop in which a CPU runs the work-items of a work-group
+/// between two barriers. It often accesses only local memory, which is in the first-level cache.
 bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const double global = accesses(counts.global) + accesses(counts.constant),
                  near = accesses(counts.local) + accesses(counts.private_memory);
@@ -104,7 +104,7 @@ void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out
     const auto* rate = limits.find("issue.rate");
     if (!rate)
         return out.lacks("instruction issue",
-                         concat("peak for ", format_rate(instructions, "instr"), " (", from, ")"),
+                         concat("instruction rate for the ", format_rate(instructions, "instr"), " (", from, ")"),
                          is_gpu(record) ? "" : "issue.rate");
     add_asked(record, at_issue_rate(record, limits, instructions, *rate, ", " + from), out);
 }
@@ -201,7 +201,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    // If several blocks store, the bytes give only the least number of instructions.
+    // If several blocks store, the bytes give only a lower limit of the number of instructions.
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
     const bool least = hottest && hottest->share < most_samples;
     if (has_counts(record) &&

@@ -219,7 +219,9 @@ struct Turns {
 
 Turns turns_of_core(const Record& record, const Limits& limits) {
     const auto& counts = *record.counts;
-    if (counts.barriers.mean > 0) return {.unknown = "at barriers, a core switches among the work-items, so how many chains run one after another is not known"};
+    if (counts.barriers.mean > 0)
+        return {.unknown = "at barriers a core switches among work-items, and the number of chains in sequence is not "
+                           "known"};
     const double turns = counts.group_items * rounds_of(record, limits) / items_at_a_time(record);
     if (turns <= 1) return {};
     const double passes = passes_of_hot_block(record);
@@ -238,15 +240,15 @@ void bound_counted_chain(const Record& record, const Limits& limits, Explanation
     const auto turns = is_gpu(record) ? Turns{rounds_of(record, limits)} : turns_of_core(record, limits);
     if (*turns.unknown) return out.leave_out("latency", turns.unknown);
     const auto name = chain->name + " latency";
+    const auto number =
+        turns.number > 1 ? format_significant(turns.number, 3) + " chains in sequence, each of " : "a chain of ";
     Bound bound{"latency",
                 name,
                 name,
                 turns.number * chain->seconds * (1 - turns.overlap / 2),
                 turns.number * chain->least * (1 - turns.overlap),
                 turns.number * chain->seconds,
-                "a chain of " + chain->how +
-                    (turns.number > 1 ? ", " + format_significant(turns.number, 3) + " times" : "") + ", " +
-                    source_of(*record.counts),
+                number + chain->how + ", " + source_of(*record.counts),
                 chain->figure};
     add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits)), out);
 }

@@ -155,9 +155,9 @@ double metric(const Record& record, const std::string& wanted, const std::string
 }
 
 /// Size of the last-level cache in bytes; 0: unknown. It is the largest cache size found by a pointer chase that also
-/// reached memory. If the bandwidth sweep read more data than that at a cache's rate, the size is the amount of that
-/// data. The reason: a chase may find a size that is too small, such as the near half of a large cache or the reach of
-/// the TLB.
+/// reached memory. The bandwidth sweep may have read a larger amount of data at the rate of a cache. The size is then
+/// that amount. The reason: a chase may find a size that is too small, such as the near half of a large cache or the
+/// reach of the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -237,8 +237,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
 //
 // A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
 // causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
-// busy for 60 % of the launch. If no resource is that busy, the wait itself is the limiter. Without such a reason, only
-// a bound of at least 80 % of the time can be the limiter.
+// busy for 60 % of the time minus the launch overhead. If no resource is that busy, most stall reasons are a limiter
+// themselves. Without a main reason, the rules for bounds apply (name_limit).
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;

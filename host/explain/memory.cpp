@@ -124,20 +124,33 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// CPU: bounds scattered reads. Each work-item fetches whole cache lines from the level that holds the data.
+/// Cache lines of `bytes` bytes per sector of 32 bytes that a launch touches: at least, and at most. The counts have
+/// only sectors and lines of 128 bytes. Of a line of 128 bytes, one half or both may be touched.
+std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
+    const auto& all = counts.footprint.back();
+    const double counted = all.lines / all.sectors, halves = 128 / bytes;
+    return {std::max(sector_bytes / bytes, counted * std::min(1.0, halves)),
+            std::min(1.0, counted * std::max(1.0, halves))};
+}
+
+/// CPU: bounds scattered reads. A core fetches whole cache lines from the level that holds the data.
 void bound_lines(const Record& record, const Limits& limits, const std::vector<double>& sizes, Explanation& out) {
     const auto& counts = *record.counts;
     const auto place = place_of(record, limits, "bandwidth", limits.units);
     if (counts.reads.sectors.mean <= scattered_from * counts.reads.least_sectors.mean || !place) return;
-    const auto* line = limits.find("cacheline.line");
     if (place->level == 0 || place->level > sizes.size()) return;
     const auto figure = place->memory ? "bandwidth.read" : "bandwidth." + level_id(place->level) + ".rate";
     const auto* rate = limits.find(figure);
     const auto name = "bandwidth of " + (place->memory ? "memory" : level_name(place->level));
     if (!rate) return out.lacks("scattered reads", name, figure);
-    const double lines = beyond(counts, sizes[place->level - 1], limits.units).read / sector_bytes;
-    auto bound =
-        at_rate("lines", "scattered reads", "scattered", lines * (line ? line->value : line_bytes), "B", *rate);
+    const double sectors = beyond(counts, sizes[place->level - 1], limits.units).read / sector_bytes;
+    if (sectors <= 0) return;
+    const auto* line = limits.find("cacheline.line");
+    const double bytes = line ? line->value : line_bytes;
+    const auto [least, most] = lines_per_sector(counts, bytes);
+    const double lines = most * sectors;
+    auto bound = at_rate("lines", "scattered reads", "scattered", lines * bytes, "B", *rate);
+    bound.low *= least / most;
     bound.how = format_rate(lines, "cache lines") + ", " + bound.how + ", " + source_of(counts);
     if (place->level + 1 < sizes.size())  // as in bound_cache(): one core may use all of the last level
         bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));

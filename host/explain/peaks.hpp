@@ -1,4 +1,4 @@
-// Measures peaks of the profile again, in the command that runs the cell that casts doubt on them.
+// Measures peaks again if a cell casts doubt on the profile's values. This happens in the command that runs the cell.
 //
 // A profile is made once, and the machine may have been busy then. Its peaks are then too slow, and a bound may exceed
 // the time of a good cell. Or the machine is busy now, and the cell takes longer than the profile's peaks explain.
@@ -97,8 +97,8 @@ bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
 /// Replaces the figure with the same identifier as `now`. The new figure is marked as measured after the profile.
 void replace(Limits& limits, Figure now);
-/// The peaks of `first` that were used and still have the same value in `limits`. `first`: peaks measured for a cell's
-/// first time.
+/// The peaks of `first` that were used and still have the same value in `limits`. `first`: the peaks that were measured
+/// again to explain the cell's first timing.
 std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits);
 
 }  // namespace cllab::explain

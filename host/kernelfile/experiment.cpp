@@ -179,9 +179,9 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
         if (tiny)
             proof.warnings.push_back(model::warning(
                 model::Warning::driver_group,
-                concat("the work-group is the driver's choice, and no larger one than of ", *tiny,
-                       " work-item(s) divides 'global': write 'local N' and round 'global' up to a multiple of it, "
-                       "with a test in the kernel")));
+                concat("the driver chooses the work-group size, and the largest one that divides 'global' has ", *tiny,
+                       *tiny == 1 ? " work-item" : " work-items",
+                       "; write 'local N' and round 'global' up to a multiple of it, with a test in the kernel")));
         if (!local.empty())
             proof.warnings.push_back(model::warning(
                 model::Warning::driver_group, "the work-group is the driver's choice and may be larger than __local '" +

@@ -125,7 +125,7 @@ kernel void plain(global float* a, global float* b, int n) { int i = get_global_
 """)
         out, _ = self.lab("count", "v.cl:hides", "--vs", "plain", "--count-budget", "1")
         said = words(out.split("\n\n")[-1])
-        self.assertIn("the sectors of global memory in v_plain", said)
+        self.assertIn("v_plain has 5 times as many sectors of global memory", said)
         self.assertRegex(said, "Not known, and so not compared: floating-point operations, .*instructions of waves")
 
 

@@ -319,9 +319,9 @@ class IsaFiles(LabTest):
         for target in self.targets:
             with self.subTest(target=target):
                 _, err = self.isa("t.cl", target, status=2)
-                self.assert_one_sentence(err, "an #if of the text excludes gone", "--build-options=-DWIDTH=4")
+                self.assert_one_sentence(err, "an #if of the source excludes gone", "--build-options=-DWIDTH=4")
                 _, err = self.isa(f"{KERNELS / 'partly.cl'}:wide", target, status=2)
-                self.assert_one_sentence(err, "an #if of the text excludes wide")
+                self.assert_one_sentence(err, "an #if of the source excludes wide")
                 self.assertEqual(set(self.isa("t.cl", target, "--build-options=-DWIDTH=4")[0]), {"t_gone"})
 
     def test_a_compilation_ends_at_the_time_limit(self):

@@ -161,7 +161,7 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         text = "/*cllab\naxis n = 1021, 1024, 2053\narg x = out:n\nglobal n\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
         told = [[w for w in r["warnings"] if w.startswith("driver-group")] for r in self.check(text)]
         self.assertEqual([len(t) for t in told], [0, 0, 1], told)
-        self.assertIn("no larger one than of 1 work-item(s) divides 'global'", told[2][0])
+        self.assertIn("the largest one that divides 'global' has 1 work-item;", told[2][0])
 
     def test_float_arguments_may_be_fractions(self):
         (self.folder / "gold.bin").write_bytes(floats([0.015625] * 64))

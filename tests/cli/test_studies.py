@@ -102,8 +102,8 @@ class OptionsAsSides(LabTest):
         self.assertEqual(sum("id" in r for r in self.records()), 4)
         out, _ = self.lab("isa", "w.cl", "--vs", "width=16", "--device", "cpu")
         self.assertRegex(out, r"\n +w_k +w_k width=16 *\n")
-        for versus, words in (("width=8", "--vs width=8 is the only point of 'w_k'"), ("wide=8", "'w_k' has no axis 'wide'"), ("width=8,width=16", "'--vs' gives 'width' twice"),
-                              ("width=", "option '--vs' takes NAME=VALUE"), ("width=x", "axis 'width' cannot be 'x'"), ("width=64", "excludes the only point")):
+        for versus, words in (("width=8", "--vs width=8 is the only point of 'w_k'"), ("wide=8", "'w_k' has no axis 'wide'"), ("width=8,width=16", "'--vs' sets 'width' twice"),
+                              ("width=", "option '--vs': expected NAME=VALUE"), ("width=x", "axis 'width' cannot be 'x'"), ("width=64", "excludes the only point")):
             self.assertIn(words, self.lab("run", "w.cl", "--vs", versus, *common, status=2)[1])
 
     def test_both_codes_of_a_target_are_side_by_side(self):
@@ -123,7 +123,7 @@ class OptionsAsSides(LabTest):
     def test_cuda_needs_an_nvidia_device(self):
         self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "options=,-x cuda", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
         self.assertEqual({(r["point"]["options"], r["status"], r["reason"]) for r in self.records()},
-                         {("none", "ok", ""), ("-x cuda", "unsupported", "the build option -x cuda needs a device of NVIDIA's driver")})
+                         {("none", "ok", ""), ("-x cuda", "unsupported", "the build option -x cuda needs a device with NVIDIA's driver")})
 
 
 class Steps(LabTest):

@@ -180,7 +180,7 @@ class Why(LabTest):
     def test_records_are_neither_measured_again_nor_mixed_with_kernels(self):
         self.profile(FAST)
         self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
-        for args, parts in [(["r.jsonl", "muladd_fma"], ["'muladd_fma'", "file of records"]),
+        for args, parts in [(["r.jsonl", "muladd_fma"], ["'muladd_fma'", "record file"]),
                             (["none.jsonl"], ["'none.jsonl'"]), (["r.jsonl", "--dumps", "elsewhere"], ["profile.json", "elsewhere"])]:
             with self.subTest(args=args):
                 self.assert_one_sentence(self.lab("why", *args, status=2)[1], *parts)
@@ -237,7 +237,7 @@ class Why(LabTest):
     def test_obvious_causes_are_reported(self):
         self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 20e-9)])
         for name, sentence in (("chain", r"The longest chain of a work-item has 5\d\d operations, each of which needs the result of the one before\."),
-                               ("scattered", r"Loads of a work-item move \d+(\.\d+)? bytes and use \d+(\.\d+)?, because memory moves in sectors of 32 bytes and the accesses are scattered"),
+                               ("scattered", r"Loads of a work-item use only \d+(\.\d+)? of the \d+(\.\d+)? bytes in the sectors \(32 bytes\) that they touch, because the accesses are scattered"),
                                ("single", r"The work-group size is 1\. With size 256, the launch would have 256 times fewer work-groups\.")):
             with self.subTest(name=name):
                 page, _ = self.why(cell=[str(SOURCE / "tests" / "kernels" / "why" / f"{name}.cl"), "--device", "cpu", "--max-time", "0.05"])

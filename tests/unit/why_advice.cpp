@@ -13,9 +13,11 @@ std::string said_of(const model::Record& r, const model::Limits& limits) {
 }
 
 /// A CPU's launch of 1000 groups of 256 that read a cache line of their own for each work-item.
-model::Record scattering(double seconds) {
+/// `lines`: of 128 bytes, per sector.
+model::Record scattering(double seconds, double lines = 1) {
     auto counts = launch(1000, 256, 32);
     counts.reads.least_sectors = each(32.0 / 256);
+    for (auto& f : counts.footprint) f.lines = lines * f.sectors;
     auto r = on_cpu(counts, {});
     r.time = record(seconds, {}).time;
     r.work.footprint = 100 * MiB;
@@ -33,7 +35,7 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
     BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
     BOOST_TEST(says(lines.how, "256 k cache lines"), lines.how);
     BOOST_TEST(says(said_of(r, profile()),
-                    "Loads of a work-item move 32 bytes and use 4, because memory moves in sectors of 32 bytes and "
+                    "Loads of a work-item use only 4 of the 32 bytes in the sectors (32 bytes) that they touch, because "
                     "the accesses are scattered."),
                said_of(r, profile()));
     auto beside_others = r;
@@ -41,6 +43,16 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
     BOOST_TEST(bound(beside_others, "lines").seconds == lines.seconds);  // one core may take all of the bandwidth
     // Less than a tenth of the time is nothing to speak of.
     BOOST_TEST(said_of(scattering(100 * seconds), profile()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(neighbouring_sectors_share_cache_lines) {
+    const auto apart = bound(scattering(1), "lines");
+    // Strided loads that read all of each line together, as from an array of structs: half as many lines of 64 bytes.
+    BOOST_TEST(bound(scattering(1, 0.25), "lines").seconds == apart.seconds / 2, is_close);
+    // Two sectors of 128 bytes lie in one line of 64 bytes, or in two.
+    const auto unknown = bound(scattering(1, 0.5), "lines");
+    BOOST_TEST(unknown.seconds == apart.seconds, is_close);
+    BOOST_TEST(unknown.low == apart.low / 2, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(peak_for_scattered_reads_that_the_profile_lacks_is_measured) {
@@ -57,7 +69,7 @@ BOOST_AUTO_TEST_CASE(scattered_stores_of_a_cpu_are_advised_although_reads_have_a
     auto r = on_cpu(counts, {});
     r.work.footprint = 100 * MiB;
     BOOST_TEST(bound(r, "memory").seconds < 0.1 * r.time->median);
-    BOOST_TEST(says(said_of(r, profile()), "Stores of a work-item move 32 bytes and use 4"), said_of(r, profile()));
+    BOOST_TEST(says(said_of(r, profile()), "Stores of a work-item use only 4 of the 32 bytes"), said_of(r, profile()));
     r.time = record(bound(r, "memory").seconds, {}).time;  // explained: nothing shows that the stores cost time
     BOOST_TEST(said_of(r, profile()) == "");
 }
@@ -100,7 +112,7 @@ BOOST_AUTO_TEST_CASE(spills_and_driver_chosen_groups_are_reported) {
     r.code.spills = 16;
     BOOST_TEST(says(said_of(r, gpu()), "The compiler spills 16 registers to memory."), said_of(r, gpu()));
     r.warnings.push_back(model::warning(model::Warning::driver_group, "the work-group is the driver's choice"));
-    BOOST_TEST(says(said_of(r, gpu()), "the work-group is the driver's choice."));
+    BOOST_TEST(says(said_of(r, gpu()), "The work-group is the driver's choice."));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

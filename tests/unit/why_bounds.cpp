@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(executed_instructions_are_bounded_by_the_issue_rate) {
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    BOOST_TEST(says(why_not(r, "instruction issue", measured), "the profile has no peak for "));
+    BOOST_TEST(says(why_not(r, "instruction issue", measured), "the profile has no instruction rate for the "));
     measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
     const auto issue = bound(r, "issue", measured);
     BOOST_TEST(issue.seconds == 1e-3, is_close);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <ranges>
 #include <span>
 
@@ -102,7 +101,7 @@ void check_for_files(const CellOptions& invocation, const std::vector<std::strin
 void say_guess(const GuessedBlock& block) {
     if (block.kernels.empty()) return;
     say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
-    std::cerr << printable(block.text, "\n");
+    say_lines(block.text);
 }
 
 /// Some drivers end the process if a program binary is damaged.

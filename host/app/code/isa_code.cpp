@@ -318,7 +318,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         if (model::is_failure(code.status) || invocation.require_all) status = 1;
     }
     for (const auto& [said, kernels] : refusals)
-        std::fprintf(stderr, "%s\n", printable(first_few(kernels, 3, std::identity()) + said).c_str());
+        say_lines(first_few(kernels, 3, std::identity()) + said);
     auto targets = invocation.targets;
     std::erase_if(targets, [&](const auto& target) {  // a compiler named by --compiler may have its own ptxas
         return std::ranges::any_of(codes,

@@ -1,6 +1,6 @@
 // `cllab capture`: a program's kernels by time, and a launch of each as a kernel file with data and expected results.
 #include <cerrno>
-#include <iostream>
+#include <sstream>
 
 #include "app/commands/command_file.hpp"
 #include "app/processes/worker.hpp"
@@ -53,7 +53,9 @@ void print_kernels(const std::vector<std::vector<Json>>& kernels, double all, un
                           most["local"].empty() ? "driver's" : sizes_text(most["local"])});
     }
     if (all == 0) columns.erase(columns.begin() + 2, columns.begin() + 5);
-    report::print_grid(std::cerr, columns, {.width = width});
+    std::ostringstream table;
+    report::print_grid(table, columns, {.width = width});
+    say_lines(table.str());
 }
 
 void print_capture(const std::vector<Json>& launches, const std::vector<Json>& others) {
@@ -67,7 +69,7 @@ void print_capture(const std::vector<Json>& launches, const std::vector<Json>& o
                (row["bytes"] > 0 ? " of " + format_bytes(row["bytes"]) : "") +
                (row["timed"] > 0 ? " in " + format_seconds(row["seconds"]) : "");
     });
-    const auto line = [&](const std::string& text) { std::cerr << report::wrap(text, "", width); };
+    const auto line = [&](const std::string& text) { say_lines(report::wrap(text, "", width)); };
     const auto count = sum_of(launches, "count");
     line(format_general(count, 15) + (count == 1 ? " launch of " : " launches of ") +
          report::counted(kernels.size(), "kernel") +
@@ -79,12 +81,10 @@ void print_capture(const std::vector<Json>& launches, const std::vector<Json>& o
 
 void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {
     for (const auto& file : files)
-        std::cerr << printable(concat("  cllab run ", (fs::path(asked.folder) / file["file"]).string(), "  # launch ",
-                                      file["launch"].dump(),
-                                      file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
-                                      file["changed"] ? "" : "; it left all that it was given as it was",
-                                      file["has_text"] ? "" : "; a binary"))
-                  << '\n';
+        say_lines(concat("  cllab run ", (fs::path(asked.folder) / file["file"]).string(), "  # launch ",
+                         file["launch"].dump(), file["seconds"] > 0 ? ", " + format_seconds(file["seconds"]) : "",
+                         file["changed"] ? "" : "; it changed none of its buffers",
+                         file["has_text"] ? "" : "; a binary"));
     if (std::ranges::any_of(files, [](const Json& file) { return !file["has_text"]; }))
         say("a binary runs on this device and driver only; if it is from a cache of the program, turn that off");
     if (files.empty() && !asked.kernels.empty())

@@ -164,7 +164,9 @@ void say(std::string_view text) {
     std::fprintf(stderr, "cllab: %s\n", sentence(text).c_str());
 }
 
-void say_lines(const std::string& text) { std::cerr << printable(text, "\n\t") << '\n'; }
+void say_lines(const std::string& text) {
+    std::cerr << printable(text, "\n\t") << (text.ends_with('\n') ? "" : "\n");
+}
 
 void say_doing(const std::string& doing) {
     chatter.pass_on(false);

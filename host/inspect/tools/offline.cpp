@@ -317,7 +317,7 @@ OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::strin
             build.log += "error: no code of kernel '" + entry + "' was produced; build options: " + options + "\n";
     } else if (build.log.empty()) {
         build.log = "error: the code has no kernel '" + entry +
-                    "': an #if of the text excludes it, or a macro gives it " +
+                    "': an #if of the source excludes it, or a macro gives it " +
                     "another name; build options: " + options + "\n";
     }
     return build;
