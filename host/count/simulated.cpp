@@ -283,7 +283,7 @@ std::vector<Counts> read_launches(const std::filesystem::path& file, std::size_t
     for (std::size_t n = 1; n <= launches; ++n) {
         const auto text = cllab::read_file(file.string() + "." + std::to_string(n));
         if (!text) continue;
-        if (const auto j = parse_json<Json>(*text); j.contains("same_as")) {
+        if (const auto j = parse_json<Json>(*text); j.contains("same_as") && j["same_as"].is_number_unsigned()) {
             const auto first = places.find(j.at("same_as").get<std::size_t>());
             if (first != places.end()) ++out[first->second].launches;
             continue;

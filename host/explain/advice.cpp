@@ -39,8 +39,8 @@ double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// CPU: compares the bytes of touched sectors with the bytes used. Each sector counts once per work-group, because one
-/// core runs all work-items of a work-group and keeps the sector in its cache.
+/// CPU: compares the bytes of touched sectors with the bytes used. A sector that several of
+/// the counted work-groups touch counts once, because a cache may keep it.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -48,9 +48,9 @@ std::string of_group_sectors(const Counts& counts) {
     const double moved = sector_bytes * std::max(read, written),
                  used = reads ? counts.global.load_bytes.mean : counts.global.store_bytes.mean;
     if (used <= 0 || moved < worth_a_sentence * used) return "";
-    return std::string(reads ? "Loads" : "Stores") + " of a work-item use only " + number(used) + " of the " +
-           number(moved) + " bytes in the sectors (" + number(sector_bytes) +
-           " bytes) that they touch, because the accesses are scattered" + where(counts, &CountedLine::sectors) + ".";
+    return std::string(reads ? "Loads" : "Stores") + " use only " + number(used) + " of the " + number(moved) +
+           " bytes per work-item in the touched sectors, because the accesses are scattered" +
+           where(counts, &CountedLine::sectors) + ".";
 }
 
 std::string of_sectors(const Counts& counts) {
@@ -369,9 +369,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                 x.ratio() < named_ratio);
     });
     const bool apart = std::max(as_long, 1 / as_long) >= little;
-    if (amounts.empty() && !not_known.empty()) return "No known amount of work differs by 10 % or more." + open;
+    if (amounts.empty() && !not_known.empty()) return "No known amount of work differs much." + open;
     if (amounts.empty()) {
-        return "No amount of work of " + id_a + " and " + id_b + " differs by 10 % or more" +
+        return "No counted amount of work of " + id_a + " and " + id_b + " differs much" +
                (apart ? ", but " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
                             " as long here. `cllab run --vs` tests the difference in time; `cllab isa` shows the code."
                       : ".") +

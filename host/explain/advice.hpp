@@ -14,9 +14,8 @@ namespace cllab::explain {
 using namespace model;
 
 /// One sentence per avoidable cost of at least a tenth of the time, one if compute units are idle, and one if a GPU's
-/// launch has fewer work-items than one wave per compute unit. If no bound
-/// explains the time, costs without a bound are included. Also repeats the driver's choice of the work-group size.
-/// Empty if there is nothing to say.
+/// launch has fewer work-items than one wave per compute unit. If no bound explains the time, costs without a bound are
+/// included. Also has the warning that the driver chose the work-group size. Empty if there is nothing to say.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
@@ -28,9 +27,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
 
 /// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict the
 /// counts if they exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP
-/// contradict the counts if they are less than half of the counted FLOP. Without float divisions and functions, they
-/// also do if they are more than twice the sum of counted FLOP and integer operations. The bounds still use the
-/// declared values.
+/// contradict the counts if they are less than half of the counted FLOP. If the kernel has no float divisions or
+/// functions, declared FLOP also contradict the counts if they are more than twice the sum of counted FLOP and integer
+/// operations. The bounds still use the declared values.
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

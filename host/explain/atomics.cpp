@@ -32,14 +32,14 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The measured rate of atomics on `addresses` addresses; nullopt if the profile measured only fewer. Normally it is
-/// the highest rate measured with up to N addresses. N is the smallest measured number that is at least `addresses`.
+/// The measured rate of atomics on `addresses` addresses. Let N be the smallest measured number that is at least
+/// `addresses`. The result is normally the highest rate measured with at most N addresses. nullopt if there is no N.
 ///
 /// The high end includes the rates with more addresses: up to the first measured number that is at least `spread` times
-/// `addresses`. For a single address it includes none. The reason: the addresses decide how many parts of a cache share
-/// the work. `in_place`: the memory executes the atomics, as on a GPU. A rate between two measured numbers is then
-/// interpolated by a power law. On a CPU, the cores execute the atomics. Each cache line then moves from core to core,
-/// and rates cannot be interpolated.
+/// `addresses`. For a single address it includes none. The reason: this cell's addresses may be spread over more parts
+/// of a cache than as many measured addresses were. `in_place`: the memory executes the atomics, as on a GPU. A rate
+/// between two measured numbers is then interpolated by a power law. On a CPU, the cores execute the atomics. Each
+/// cache line then moves from core to core, and rates cannot be interpolated.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);

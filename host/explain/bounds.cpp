@@ -168,7 +168,8 @@ Bound without_nearer(Bound bound, double nearer, double relative_time) {
     if (nearer < 0.005) return bound;  // prints as 0 %
     const auto part = format_significant(100 * nearer, 2) + " %";
     bound.how += "; a nearer cache may serve " + part + " of it";
-    if (relative_time > 0) bound.how += ", in " + format_significant(100 * relative_time, 2) + " % of the time";
+    if (relative_time > 0)
+        bound.how += ", each byte in " + format_significant(100 * relative_time, 2) + " % of this level's time";
     return bound;
 }
 
@@ -187,7 +188,8 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
 
 namespace {
 
-/// Distinct sectors: of the first work-group, added by each further work-group, and of all counted work-groups.
+/// Numbers of distinct sectors. `first`: those of the first work-group. `further`: those that each further work-group
+/// adds on average. `counted`: those of all counted work-groups.
 struct Growth {
     double first = 0, further = 0, counted = 0;
     double shared() const { return std::max(0.0, first - further); }

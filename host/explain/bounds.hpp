@@ -2,10 +2,10 @@
 // peak is a figure of the device's profile.
 //
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
-// a profiler, or estimated from samples. Declared and profiled amounts are executed in full. Simulated amounts may not
-// be: they are those of the kernel's text, and the device's compiler may fuse, hoist or remove a part of it. So the low
-// end of a bound from simulated amounts leaves out work that compilers often fuse or remove. `simulated` marks the
-// bounds that may use such amounts, and those that assume that a cell uses every buffer once.
+// a profiler, or estimated from samples. Declared and profiled amounts are executed in full. Simulated amounts come
+// from the kernel's text. The device's compiler may fuse, hoist or remove a part of that work. So the low end of a
+// bound from simulated amounts leaves out work that compilers often fuse or remove. `simulated` marks the bounds that
+// may use such amounts, and those that assume that a cell uses every buffer once.
 #pragma once
 
 #include <optional>
@@ -116,8 +116,8 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches. Assumes that each uncounted work-group adds as many bytes as the counted
-/// work-groups after the first add on average. The result is at most the size of the buffers.
+/// Distinct bytes that the launch touches. Assumes that each uncounted work-group adds as many bytes as the average
+/// counted one, where the first one is left out. The result is at most the size of the buffers.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// Bytes that miss a cache level with `instances` caches of `holds` bytes each. Data of a single work-group misses
 /// once. Data that all work-groups share misses once per cache if it fits, else once per work-group.

@@ -1,6 +1,7 @@
-// The thresholds and factors of `cllab why`. Each comment gives the meaning and the source of the value. The name in
-// parentheses is the unit-test suite that fails if the value changes. "Fitted" values are chosen so that the kernels of
-// tests/trial get the right limiter on an H200 and on a 16-core CPU. They are not properties of a processor.
+// The thresholds and factors of `cllab why`. Each comment gives the meaning, and the source of a value that was
+// measured. The name in parentheses is the unit-test suite that fails if the value changes. "Fitted" values are chosen
+// so that the kernels of tests/trial get the right limiter on an H200 and on a 16-core CPU. They are not properties of
+// a processor.
 #pragma once
 
 #include <cstddef>

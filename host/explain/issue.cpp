@@ -201,7 +201,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    // If several blocks store, the bytes give only a lower limit of the number of instructions.
+    // If the hottest block has few samples, the bytes give only a lower limit of the number of instructions.
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
     const bool least = hottest && hottest->share < most_samples;
     if (has_counts(record) &&

@@ -116,7 +116,7 @@ double float_operations(const Counts& counts) {
     return operations(counts, Operation::float_function) + plain_floats(counts);
 }
 
-/// Identifier of the latency figure for the most frequent type of arithmetic.
+/// Identifier of the latency figure for the kernel's arithmetic: double or float, whichever is more frequent, or uint.
 std::string type_of_chain(const Counts& counts) {
     const auto floats = [&](unsigned bits) {
         return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
@@ -220,8 +220,8 @@ struct Turns {
 Turns turns_of_core(const Record& record, const Limits& limits) {
     const auto& counts = *record.counts;
     if (counts.barriers.mean > 0)
-        return {.unknown = "at barriers a core switches among work-items, and the number of chains in sequence is not "
-                           "known"};
+        return {.unknown = "at barriers, a core switches among work-items, so it is not known how many chains run one "
+                           "after another"};
     const double turns = counts.group_items * rounds_of(record, limits) / items_at_a_time(record);
     if (turns <= 1) return {};
     const double passes = passes_of_hot_block(record);
@@ -248,7 +248,11 @@ void bound_counted_chain(const Record& record, const Limits& limits, Explanation
                 turns.number * chain->seconds * (1 - turns.overlap / 2),
                 turns.number * chain->least * (1 - turns.overlap),
                 turns.number * chain->seconds,
-                number + chain->how + ", " + source_of(*record.counts),
+                number + chain->how +
+                    (turns.overlap > 0.005 ? ", of which each overlaps up to " +
+                                                 format_significant(100 * turns.overlap, 2) + " % of the one before"
+                                           : "") +
+                    ", " + source_of(*record.counts),
                 chain->figure};
     add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits)), out);
 }

@@ -82,8 +82,8 @@ const Reason& reason_of(const Wait& wait) {
 }
 
 /// The limiter to name for the wait; nullopt if the stall reason names none. Atomics are the limiter if the warps wait
-/// for global memory, and atomics are the largest bound apart from the launch. In this kernel they may be slower than
-/// at every number of addresses that the profile measured.
+/// for global memory, and atomics are the largest bound apart from the launch. The reason: an atomic of this kernel
+/// may take longer than the profile measured for any number of addresses.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -91,7 +91,8 @@ std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& stall = *std::ranges::find(reason.stalls, e.wait->stall, &Stall::name);
     const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
     if (id.empty()) return std::nullopt;
-    return Bound{id, name, name, seconds, 0, seconds, "the time that warps wait for it, counted by ncu", ""};
+    return Bound{id, name, name, seconds, 0, seconds,
+                 "its share of all waiting (ncu), of the time without the launch", ""};
 }
 
 }  // namespace
@@ -237,8 +238,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
 //
 // A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
 // causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
-// busy for 60 % of the time minus the launch overhead. If no resource is that busy, most stall reasons are a limiter
-// themselves. Without a main reason, the rules for bounds apply (name_limit).
+// busy for 60 % of the time minus the launch overhead. If no resource is that busy, the waiting itself is the
+// limiter, for most stall reasons (Stall::limiter). Without a main reason, the rules for bounds apply (name_limit).
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;

@@ -3,9 +3,9 @@
 // A model of the machine often blames the wrong resource. Here a resource has a bound only if two numbers are known:
 // the cell's least use of the resource, and the device's measured peak (bounds.hpp). A bound is a time that the cell
 // cannot beat. The largest bound is the limiter if it is most of the time and clearly larger than all others. A bound
-// and the launch may be the limiter together. On NVIDIA, so may what the warps wait for (name_by_wait). A resource
-// without a known use or peak is listed as not bounded. Samples show which instructions a bound covers. The
-// place of the samples does not name a limiter.
+// and the launch may be the limiter together. On NVIDIA, the limiter may also be what the warps wait for
+// (name_by_wait). A resource without a known use or peak is listed as not bounded. Samples show which instructions a
+// bound covers. The place of the samples does not name a limiter.
 #pragma once
 
 #include <optional>

@@ -23,8 +23,7 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether a CPU's data would come from L3 or memory if each cache held only half of its size. A loop that reads more
-/// data than an LRU cache holds, always in the same order, never hits in that cache.
+/// Whether a CPU's data would come from L3 or memory if there were twice as much of it.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -124,8 +123,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Cache lines of `bytes` bytes per sector of 32 bytes that a launch touches: at least, and at most. The counts have
-/// only sectors and lines of 128 bytes. Of a line of 128 bytes, one half or both may be touched.
+/// The least and the greatest possible number of touched cache lines (of `bytes` bytes) per touched sector. The counts
+/// have only sectors of 32 bytes and lines of 128 bytes. Of such a line, one half or both may be touched.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;

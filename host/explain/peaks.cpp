@@ -91,7 +91,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
         out.now = now.front().value;
         out.used = !second.empty() && is_slower(before, now.front()) && is_known(now.front());
         out.note = out.used ? "something slows both the peak and this cell now, so the new value counts"
-                            : "the new measurement was disturbed, so the earlier value counts";
+                            : "the new measurement or the cell was disturbed, so the earlier value counts";
         // The same cause slowed the other figures that these cells give.
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);

@@ -43,8 +43,8 @@ public:
     /// Explains the time of `record`. First measures missing and doubtful peaks.
     Explanation explain(const Cell& cell, const Record& record);
     /// Times the cell again if its bounds explain too little or too much of the time, or if the time was not steady.
-    /// Returns the second record if it replaces
-    /// `record` (second_stands), else nullopt. Its hot code, work and counts are those of `record`.
+    /// Returns the second record if it replaces `record` (second_stands), else nullopt. Its hot code, work and counts
+    /// are those of `record`.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// The limits that the last explanation used.
     const Limits& limits() const { return used_; }
@@ -95,7 +95,8 @@ bool is_alike(double seconds, double other);
 /// peak.
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
-/// Replaces the figure with the same identifier as `now`. The new figure is marked as measured after the profile.
+/// Puts `now` in the place of the figure that has the same identifier. The new figure is marked as measured after the
+/// profile.
 void replace(Limits& limits, Figure now);
 /// The peaks of `first` that were used and still have the same value in `limits`. `first`: the peaks that were measured
 /// again to explain the cell's first timing.

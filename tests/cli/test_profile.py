@@ -51,7 +51,7 @@ class Profile(LabTest):
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
     def test_saved_profile_is_printed_without_measuring(self):
-        self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "there is no profile '", "`cllab profile` measures it")
+        self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "profile '", "`cllab profile` measures it")
         path = self.profile([EXCEEDED | {"section": "Arithmetic", "how": "by hand"}])
         profile = json.loads(path.read_text()) | {"absent": [{"section": "Compute", "id": "fma.clock", "name": "clock", "reason": "no time"}]}
         path.write_text(json.dumps(profile))
@@ -66,7 +66,7 @@ class Profile(LabTest):
         out, _ = self.lab("profile", "--device", "cpu", "--saved", "--all")
         self.assertRegex(words(out), "float peak 1.00 FLOP/s .*Not found clock: none; no time")
         self.assertEqual(json.loads(self.lab("profile", "--device", "cpu", "--saved", "--json")[0]), profile)
-        self.assert_one_sentence(self.lab("profile", "--saved", "--quick", status=2)[1], "--saved measures nothing, so it excludes --quick")
+        self.assert_one_sentence(self.lab("profile", "--saved", "--quick", status=2)[1], "--saved cannot be combined with --quick")
         path.write_text(path.read_text()[:-9])
         self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "profile.json' is damaged at byte")
 

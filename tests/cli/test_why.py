@@ -237,7 +237,7 @@ class Why(LabTest):
     def test_obvious_causes_are_reported(self):
         self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 20e-9)])
         for name, sentence in (("chain", r"The longest chain of a work-item has 5\d\d operations, each of which needs the result of the one before\."),
-                               ("scattered", r"Loads of a work-item use only \d+(\.\d+)? of the \d+(\.\d+)? bytes in the sectors \(32 bytes\) that they touch, because the accesses are scattered"),
+                               ("scattered", r"Loads use only \d+(\.\d+)? of the \d+(\.\d+)? bytes per work-item in the touched sectors, because the accesses are scattered"),
                                ("single", r"The work-group size is 1\. With size 256, the launch would have 256 times fewer work-groups\.")):
             with self.subTest(name=name):
                 page, _ = self.why(cell=[str(SOURCE / "tests" / "kernels" / "why" / f"{name}.cl"), "--device", "cpu", "--max-time", "0.05"])

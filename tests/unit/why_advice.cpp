@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE(scattered_reads_on_a_cpu_are_bounded_by_lines_and_advised) 
     BOOST_TEST(lines.seconds == seconds, boost::test_tools::tolerance(0.2));  // some may lie nearer
     BOOST_TEST(says(lines.how, "256 k cache lines"), lines.how);
     BOOST_TEST(says(said_of(r, profile()),
-                    "Loads of a work-item use only 4 of the 32 bytes in the sectors (32 bytes) that they touch, because "
-                    "the accesses are scattered."),
+                    "Loads use only 4 of the 32 bytes per work-item in the touched sectors, because the accesses are "
+                    "scattered."),
                said_of(r, profile()));
     auto beside_others = r;
     beside_others.time->cores = beside_others.time->waited = 1;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(scattered_stores_of_a_cpu_are_advised_although_reads_have_a
     auto r = on_cpu(counts, {});
     r.work.footprint = 100 * MiB;
     BOOST_TEST(bound(r, "memory").seconds < 0.1 * r.time->median);
-    BOOST_TEST(says(said_of(r, profile()), "Stores of a work-item use only 4 of the 32 bytes"), said_of(r, profile()));
+    BOOST_TEST(says(said_of(r, profile()), "Stores use only 4 of the 32 bytes"), said_of(r, profile()));
     r.time = record(bound(r, "memory").seconds, {}).time;  // explained: nothing shows that the stores cost time
     BOOST_TEST(said_of(r, profile()) == "");
 }

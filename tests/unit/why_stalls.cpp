@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(warps_waiting_for_loads_on_an_idle_gpu_have_latency_limits)
     const auto e = explained(r);
     BOOST_TEST(limiter(e) == "latency");
     BOOST_TEST(e.limiter()->seconds == 0.8 * 95e-6, is_close);
-    BOOST_TEST(e.limiter()->how == "the time that warps wait for it, counted by ncu");
+    BOOST_TEST(e.limiter()->how == "its share of all waiting (ncu), of the time without the launch");
     BOOST_TEST(report::explanation_text(r, e, {.width = 120})
                    .find("\n  waits: 80 % of the waiting of its warps is for global memory, counted by ncu\n") !=
                std::string::npos);

@@ -27,7 +27,7 @@ int print_saved(const ProfileOptions& invocation, Runner& runner) {
     for (const auto& device : runner.devices(invocation.devices)) {
         const auto path = profile_path(invocation.dumps, device);
         if (std::error_code unknown; !std::filesystem::exists(path, unknown))
-            throw Error(Blame::usage, "there is no profile '", path.string(), "'; `cllab profile` measures it");
+            throw Error(Blame::usage, "profile '", path.string(), "' not found; `cllab profile` measures it");
         try {
             const auto text = profile_text(path);
             print_page_of(invocation, page_from(text, device), trim(text));
@@ -120,7 +120,7 @@ Command profile_command() {
         [](ProfileOptions& options) {
             refuse_patterns(options, "`cllab profile` takes no PATTERN");
             if (options.saved && (options.quick || options.force || options.no_dumps))
-                throw Error(Blame::usage, "--saved measures nothing, so it excludes --quick, --force and --no-dumps");
+                throw Error(Blame::usage, "--saved cannot be combined with --quick, --force or --no-dumps");
             if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;
         },
         run_profile);

@@ -148,6 +148,11 @@ bool OutputFile::replace(const std::function<bool(std::FILE*)>& fill) {
     const int fd = mkostemp(name.data(), O_CLOEXEC);
     if (fd < 0) return false;
     std::FILE* const file = fdopen(fd, "wb");
+    if (!file) {
+        ::close(fd);
+        ::unlink(name.c_str());
+        return false;
+    }
     [[maybe_unused]] const auto mode = fchmod(fd, old->st_mode & 07777);
     [[maybe_unused]] const auto lock = flock(fd, LOCK_EX | LOCK_NB);
     errno = 0;

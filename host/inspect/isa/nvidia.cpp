@@ -158,10 +158,11 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
                                                    const TempFolder& folder) {
     if (!has_any(source, {"native_", "half", "image"})) return std::nullopt;
     static std::mutex access;
-    static std::map<std::filesystem::path, std::string> made;
+    static std::map<std::filesystem::path, std::string> made;  // empty: this clang cannot compile it
     const std::lock_guard lock(access);
-    auto& known = made[compiler.program];
-    if (known.empty())
+    const auto [at, is_new] = made.try_emplace(compiler.program);
+    auto& known = at->second;
+    if (is_new)
         known = compiler
                     .compile(std::string(embedded("inspect/isa/beside_libclc.cl")),
                              split("-target nvptx64-nvidia-nvcl -c -emit-llvm -O1 -cl-std=CL2.0 -Xclang "
@@ -169,7 +170,6 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
                                    ' '),
                              {}, {}, std::chrono::seconds(20))
                     .binary;
-    // If this clang cannot compile it, the source is linked without it.
     if (known.empty()) return std::nullopt;
     return folder.write("beside_libclc.bc", as_bytes(known));
 }

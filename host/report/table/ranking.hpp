@@ -35,9 +35,9 @@ struct RankedCell {
 /// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
 std::string rank_text(const Rank& rank);
 
-/// True when a and b took turns and a clearly costs less. The intervals must not overlap, nor the middle halves of the
-/// samples. The difference must exceed what a table cannot tell from a difference of the kernels. Costs are in one
-/// unit.
+/// True when a and b took turns and a clearly costs less. All samples of b must be longer than three quarters of those
+/// of a, by more than placement can change. The difference must exceed what a table cannot tell from a difference of
+/// the kernels. Costs are in one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
 struct Comparison {

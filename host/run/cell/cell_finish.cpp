@@ -147,10 +147,10 @@ void say_rate(CellState& state) {
     state.warn(
         Warning::beyond_memory,
         "it would move " + format_rate(rate, "B/s") + ", " + format_significant(rate / yardstick->bandwidth, 2) +
-            " times as much as a copy of the same size, which is impossible; " +
-            (work.assumed
-                 ? "by default a launch is taken to move every buffer once; declare less with e.g. 'work bytes=4*n'"
-                 : "the kernel skips some of the work, or other load slowed the copy"));
+            " times as much as the copy of that size did; " +
+            (work.assumed ? "it may not move every buffer once, as cllab assumes (if it moves less, declare e.g. 'work "
+                            "bytes=4*n'), or other load slowed the copy"
+                          : "the kernel skips some of the work, or other load slowed the copy"));
 }
 
 /// Warns about times that are too short for the timer or the events.
