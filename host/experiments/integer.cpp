@@ -101,9 +101,11 @@ Setup setup(const Request& request, const Shape& shape) {
 
 double operations(const Setup& setup, double seconds) { return setup.chained ? NAN : 1 / seconds; }
 
-void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    const auto* scalar = device.is_cpu() ? " in scalar code; vector types may be faster" : "";
     for (const auto& s : curve.samples) {
-        const auto through_many = through(s, 16), how = "all units, four chains per work-item" + through_many;
+        const auto through_many = through(s, 16),
+                   how = concat("all units, four chains per work-item", scalar, through_many);
         if (!is_dot(curve.variant)) {
             const auto bits = s.x == 0 ? std::string("32") : std::string("64");
             out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant,

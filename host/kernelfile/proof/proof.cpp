@@ -331,7 +331,7 @@ void Ledger::say_others(const Question& q, const std::set<Member>& others, model
         const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results";
         if (other.text == q.text) {
             to.disagrees = sentence + "; if both are right, add a line 'differ " + names + "'; else 'same " + names +
-                           "', 'reference KERNEL' or 'expect NAME = FILE' says which is";
+                           "', 'reference KERNEL' or 'expect NAME = FILE' tells which is right, and where they differ";
             return;
         }
         to.warnings.push_back(
