@@ -33,7 +33,8 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 }
 
 /// The measured rate of atomics on `addresses` addresses. Let N be the smallest measured number that is at least
-/// `addresses`. The result is normally the highest rate measured with at most N addresses. nullopt if there is no N.
+/// `addresses`. The result is normally the highest rate measured with at most N addresses. nullopt if every measured
+/// number is smaller.
 ///
 /// The high end includes the rates with more addresses: up to the first measured number that is at least `spread` times
 /// `addresses`. For a single address it includes none. The reason: this cell's addresses may be spread over more parts

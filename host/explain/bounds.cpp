@@ -188,8 +188,8 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
 
 namespace {
 
-/// Numbers of distinct sectors. `first`: those of the first work-group. `further`: those that each further work-group
-/// adds on average. `counted`: those of all counted work-groups.
+/// Numbers of distinct sectors. `first`: those of the first work-group. `further`: the average that each further
+/// work-group adds. `counted`: those of all counted work-groups.
 struct Growth {
     double first = 0, further = 0, counted = 0;
     double shared() const { return std::max(0.0, first - further); }

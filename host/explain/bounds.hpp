@@ -4,8 +4,8 @@
 // Each resource has a file and a function. The amount may be declared by the cell, counted by the simulator, counted by
 // a profiler, or estimated from samples. Declared and profiled amounts are executed in full. Simulated amounts come
 // from the kernel's text. The device's compiler may fuse, hoist or remove a part of that work. So the low end of a
-// bound from simulated amounts leaves out work that compilers often fuse or remove. `simulated` marks the bounds that
-// may use such amounts, and those that assume that a cell uses every buffer once.
+// bound from simulated amounts omits work that compilers often fuse or remove. `simulated` marks bounds that may use
+// such amounts, and bounds that assume that a cell uses every buffer once.
 #pragma once
 
 #include <optional>

@@ -128,8 +128,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
-    return {std::max(sector_bytes / bytes, counted * std::min(1.0, halves)),
-            std::min(1.0, counted * std::max(1.0, halves))};
+    const double least = std::max(sector_bytes / bytes, counted * std::min(1.0, halves));
+    return {least, std::clamp(counted * std::max(1.0, halves), least, 1.0)};
 }
 
 /// CPU: bounds scattered reads. A core fetches whole cache lines from the level that holds the data.

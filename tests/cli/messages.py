@@ -1,5 +1,5 @@
-"""The error messages of the program, as its source has them: golden/cli/errors.txt. A message says the thing, the value found, what is
-expected, and the next step. Its patterns: "file 'X' cannot be read: REASON"; "option '--x': expected A or B, found 'C'"; "THING takes Y;
+"""The error messages of the program, as its source has them: golden/cli/errors.txt. A message says the thing, the value found, the
+value expected, and the next step. Its patterns: "file 'X' cannot be read: REASON"; "option '--x': expected A or B, found 'C'"; "THING takes Y;
 found 'Z'"; "--a cannot be combined with --b"; "--a needs --b"; "--a applies to kernel files only"; "...; use --c"."""
 import re
 

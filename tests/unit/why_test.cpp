@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(time_that_no_bound_explains_is_compared_with_a_copy) {
                           "the time; cllab has no bound for the rest");
     r.yardstick->bandwidth = 1.1e9;
     BOOST_TEST(said(r).ends_with("; at a copy's rate its bytes take 95 % of the time"), said(r));
-    r.work.assumed = true;  // nobody knows its bytes
+    r.work.assumed = true;  // its bytes are not declared
     BOOST_TEST(!says(said(r), "copy's rate"), said(r));
 }
 
@@ -233,9 +233,9 @@ BOOST_AUTO_TEST_CASE(share_of_a_copy_and_of_a_cache_are_joined_if_they_are_far_a
         r.yardstick = model::YardstickInfo{512 << 10, rate, "hot", 5};
         return report::copy_sentence(r, explanation(r));
     };
-    BOOST_TEST(joined(5e9) == "105 %, but L2 bandwidth 5 %; both hold, because the copy moves 524 kB of its own "
-                              "(caches hot) from wherever they lie, and the bound is the time that L2 alone takes at "
-                              "its full rate");
+    BOOST_TEST(joined(5e9) == "105 %, but L2 bandwidth 5 %; both hold: the copy moves 524 kB of its own (caches "
+                              "hot), whichever level holds them, and the bound is the time that L2 alone takes at its "
+                              "full rate");
     BOOST_TEST(says(report::explanation_text(r, explanation(r), {false, 400}), "of copy: 105 %, but L2"));
     BOOST_TEST(joined(500e9) == "");  // 1 % and 5 %: neither is worth a sentence
     r.time = record(10e-6, {}).time;

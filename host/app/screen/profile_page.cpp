@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -76,20 +75,12 @@ std::string remedy(const Profile& profile) {
            "; `cllab why` itself measures a peak that it needs";
 }
 
-/// "3 hours" or "5 days" since a time as utc_now() writes it.
-std::string age_of(const std::string& utc) {
-    std::tm then{};
-    strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &then);
-    const double hours = std::difftime(std::time(nullptr), timegm(&then)) / 3600;
-    return hours < 48 ? fmt::format("{:.0f} hours", hours) : fmt::format("{:.0f} days", hours / 24);
-}
-
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto took = profile.lines.empty()
                           ? fmt::format("{} cells in {} of a budget of {}", profile.records.size(),
                                         format_seconds(profile.seconds), format_seconds(profile.budget_seconds))
-                          : "measured " + age_of(profile.utc) + " ago (" + profile.utc + ")";
+                          : "measured at " + profile.utc;
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
                                 fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
         << report::wrap(took + "; memory " + format_bytes(d.global_bytes), "", style.text_width());

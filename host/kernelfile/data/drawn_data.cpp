@@ -38,7 +38,7 @@ double normal(Random& random, const Drawn& of) {
     return of.low + of.high * radius * std::cos(2 * std::numbers::pi * fraction(random));
 }
 
-/// What normal() returns lies between the two. They are computed without a call, which no vector instruction does.
+/// Two bounds of the value that normal() returns. They need no function calls, so the loop can use vector instructions.
 std::pair<double, double> bounds_of_normal(Random& random, const Drawn& of) {
     // log(1 - u) = e log 2 + log m with m from sqrt(1/2) to sqrt(2).
     constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, mantissa = (std::uint64_t{1} << 52) - 1;

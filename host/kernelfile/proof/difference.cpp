@@ -22,7 +22,7 @@ namespace {
 
 using model::ElementType;
 
-/// Whether all are near enough, for lanes of which few are equal. If not, `errors` is unchanged.
+/// Whether all lanes are near enough. If not, `errors` is unchanged. Fast even if every lane differs.
 template <typename T>
 bool all_near_enough(const std::byte* found, const std::byte* expected, std::size_t count, model::Errors& errors) {
     // Doubles that are not negative have the order of their bits, which vectors can compare.

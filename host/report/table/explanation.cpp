@@ -174,7 +174,7 @@ std::string copy_sentence(const model::Record& record, const Explanation& e) {
     const double share = level->seconds / record.time->median, larger = std::max(share, e.of_copy);
     if (larger <= 2 * std::min(share, e.of_copy) || larger < worth_saying) return "";
     return fmt::format(
-        "{}, but {} {}; both hold, because the copy moves {} of its own (caches {}) from wherever they lie, and the "
+        "{}, but {} {}; both hold: the copy moves {} of its own (caches {}), whichever level holds them, and the "
         "bound is the time that {} alone takes at its full rate",
         whole_percent(e.of_copy), level->name, whole_percent(share),
         format_rate(static_cast<double>(record.yardstick->bytes), "B"), record.yardstick->cache, level->brief);
