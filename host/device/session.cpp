@@ -1,6 +1,7 @@
 #include "device/session.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <exception>
@@ -221,8 +222,26 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
     // A system may ignore the advice; huge_share() tells what it did.
-    if (pages != model::Pages::any)
+    if (model::has_repeated_contents(pages))
+        map_file(pages);
+    else if (pages != model::Pages::any)
         madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+void HostPages::map_file(model::Pages pages) {
+    // Linux allows a process 65,530 mappings by default, so large buffers have longer periods.
+    constexpr std::size_t page = 4096, most_mappings = 8192;
+    period_ = round_up((bytes_ + most_mappings - 1) / most_mappings, page);
+    const int file = memfd_create("cllab", MFD_CLOEXEC);
+    const std::size_t each = pages == model::Pages::repeated ? period_ : bytes_;
+    bool mapped = file >= 0 && ftruncate(file, static_cast<off_t>(each)) == 0;
+    for (std::size_t at = 0; mapped && at < bytes_; at += each)
+        mapped = mmap(static_cast<std::byte*>(data_) + at, std::min(each, bytes_ - at), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) != MAP_FAILED;
+    if (file >= 0) close(file);
+    if (mapped) return;
+    munmap(mapped_, mapped_bytes_);
+    throw std::bad_alloc();
 }
 
 HostPages::~HostPages() { munmap(mapped_, mapped_bytes_); }
@@ -250,8 +269,9 @@ std::optional<double> HostPages::huge_share() const {
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes,
                              model::Transfer transfer, model::Pages pages, bool svm)
     : session_(&session), size_(size_bytes) {
-    const std::size_t displaced = session.displacement();
-    if (!session.guards()) guard_bytes = 0;
+    const bool repeats = model::has_repeated_contents(pages);
+    const std::size_t displaced = repeats ? 0 : session.displacement();
+    if (repeats || !session.guards()) guard_bytes = 0;
     if (guard_bytes > 0) before_ = behind_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
     begin_ = guard_bytes > 0 ? before_ : displaced;
     const std::size_t all = begin_ + size_ + behind_;
@@ -291,6 +311,16 @@ cl::Buffer GuardedBuffer::part(std::size_t origin_bytes, std::size_t size_bytes)
 
 bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {
     return fenced_ && equal_bytes({fenced_->pages() + before_, contents.size()}, contents);
+}
+
+bool GuardedBuffer::repeat_contents() {
+    auto* const data = static_cast<std::byte*>(pages_->data());
+    const std::size_t period = std::min(pages_->period(), size_), last = (size_ - 1) / period * period;
+    std::vector<std::byte> contents(period);
+    for (std::size_t i = 0; i < period; ++i) contents[i] = data[last + i < size_ ? last + i : last + i - period];
+    for (std::size_t at = 0; at < size_; at += period)
+        std::memcpy(data + at, contents.data(), std::min(period, size_ - at));
+    return std::ranges::any_of(contents, [](std::byte b) { return b != std::byte{}; });
 }
 
 void GuardedBuffer::arm(std::uint64_t seed, bool anew) {

@@ -136,7 +136,8 @@ private:
 /// Host memory for a buffer in pages of one kind, as far as the system provides them.
 class HostPages {
 public:
-    /// `bytes` of zeros, aligned to 2 MiB. pages: any requests no kind. Throws std::bad_alloc.
+    /// `bytes` of zeros, aligned to 2 MiB. pages: any requests no kind. Throws std::bad_alloc, also if the system does
+    /// not repeat pages.
     HostPages(std::size_t bytes, model::Pages pages);
     ~HostPages();
     HostPages(const HostPages&) = delete;
@@ -145,11 +146,15 @@ public:
     void* data() const { return data_; }
     /// Share of the memory that is in huge pages now, 0 to 1; nullopt if the system does not tell.
     std::optional<double> huge_share() const;
+    /// Bytes after which repeated pages begin again.
+    std::size_t period() const { return period_; }
 
 private:
+    void map_file(model::Pages pages);
+
     void* mapped_ = nullptr;
     void* data_ = nullptr;
-    std::size_t mapped_bytes_ = 0, bytes_ = 0;
+    std::size_t mapped_bytes_ = 0, bytes_ = 0, period_ = 0;
 };
 
 /// Minimum guard on each side of a buffer. A write that misses by a few pages must not reach other memory.
@@ -179,6 +184,9 @@ public:
     bool lies_in_place(std::span<const std::byte> contents) const;
     /// HostPages::huge_share(); nullopt unless a kind of pages was requested.
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
+    /// For separate and repeated pages: gives every period the contents of the last one. False if the device does not
+    /// work in this memory, so that nothing but zeros is there.
+    bool repeat_contents();
     /// Writes the guard pattern unless it is already there; call before each verification. `anew`: always write it.
     void arm(std::uint64_t seed, bool anew = false);
     /// What was written outside the buffer `name`: "first write 3 bytes before the start of 'dst'". nullopt if nothing

@@ -29,7 +29,11 @@ void keep_largest(std::vector<Bound>& bounds) {
 const std::vector<std::pair<std::string, std::vector<std::string>>> causes{
     {"pipe", {"arithmetic", "units", "integer", "division", "functions", "local", "l1"}},
     {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
-    {"l1", {"local", "local_atomics"}}};
+    {"l1", {"local", "local_atomics"}},
+    {"execution",
+     {"issue", "arithmetic", "integer", "division", "functions", "latency", "barriers", "local_atomics", "atomics",
+      "l1"}},
+    {"access", {"l1", "l2", "l3", "l4", "memory", "lines", "latency"}}};
 
 /// Drops a general bound if a specific bound describes the same work and is nearly as large. Skips a simulated specific
 /// bound that exceeds the time, because such a bound proves nothing.

@@ -141,6 +141,12 @@ constexpr double launch_changes_cpu = 5, launch_changes_gpu = 1.25;
 /// Fitted. (why_instructions)
 constexpr double least_working = 0.75;
 
+// --- Execution on one core -------------------------------------------------------------------------------------------
+
+/// The time on one core, divided by the number of cores, may differ from the time on all cores by this factor. A clock
+/// is faster if one core works alone, and memory is then less busy. (why_one_core)
+constexpr double like_one_core = 1.3;
+
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
 /// A dependency chain is mentioned if it has at least `long_chain` links, and at least `chain_of_most` of all

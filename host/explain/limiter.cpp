@@ -31,23 +31,6 @@ bool first_is_clear(const std::vector<Bound>& bounds) {
     });
 }
 
-void name_limit(const Record& record, Explanation& out) {
-    out.limit = limit_of(out.bounds, *record.time);
-    out.second = (out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1
-                     ? after_launch(out.bounds, *record.time)
-                     : 0;
-    if (out.second > 0) out.limit = Limit::named;
-    out.wait = longest_wait(record);
-    name_by_wait(record, out);
-    // Other processes may fill a shared cache. The kernel's bytes may then come from memory and take as long as its
-    // instructions.
-    if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
-        out.limit = Limit::unexplained;
-        out.second = 0;
-    }
-    if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
-}
-
 /// A stall reason of the profiler, and the limiter to name for it if no resource is busy. Empty `id`: this reason names
 /// no limiter.
 struct Stall {
@@ -97,10 +80,27 @@ std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
 
 }  // namespace
 
+void decide_limit(const Record& record, Explanation& out) {
+    out.limit = limit_of(out.bounds, *record.time);
+    out.second = (out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1
+                     ? after_launch(out.bounds, *record.time)
+                     : 0;
+    if (out.second > 0) out.limit = Limit::named;
+    out.wait = longest_wait(record);
+    name_by_wait(record, out);
+    // Other processes may fill a shared cache. The kernel's bytes may then come from memory and take as long as its
+    // instructions.
+    if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
+        out.limit = Limit::unexplained;
+        out.second = 0;
+    }
+    if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
+}
+
 Explanation explain(const Record& record, const Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
-    name_limit(record, out);
+    decide_limit(record, out);
     return out;
 }
 
@@ -113,7 +113,7 @@ void drop_removed(const Record& record, Explanation& out) {
                             "part of them (";
     for (const auto& b : out.bounds)
         if (is_removed(b)) out.leave_out(b.name, why + b.how + ")");
-    if (std::erase_if(out.bounds, is_removed) > 0) name_limit(record, out);
+    if (std::erase_if(out.bounds, is_removed) > 0) decide_limit(record, out);
 }
 
 std::string limit_in_a_word(const Record& record, const Limits& limits) {

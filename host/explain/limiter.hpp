@@ -21,6 +21,9 @@ namespace cllab::explain {
 /// Explains the time of `record`: its bounds, its longest wait, and the limiter if one can be named.
 Explanation explain(const Record& record, const Limits& limits);
 
+/// Decides the limiter by the bounds, which are sorted, largest first.
+void decide_limit(const Record& record, Explanation& out);
+
 /// Drops bounds that exceed the time and rest on simulated counts or on assumed buffer use. Then decides the limiter
 /// again. A compiler may have removed such work, so these bounds do not prove the time impossible. Call this after the
 /// doubtful peaks were measured again.

@@ -120,6 +120,13 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
+    if (record.time && !is_gpu(record) && out.limit == Limit::unexplained) {
+        std::string why_not;
+        if (const auto times = measure_.on_one_core(cell, why_not))
+            split_on_one_core(record, used_, *times, out);
+        else
+            out.leave_out("execution in the cores", why_not);
+    }
     out.again = std::move(again);
     return out;
 }

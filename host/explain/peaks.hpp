@@ -18,6 +18,7 @@
 
 #include "core/clock.hpp"
 #include "explain/limiter.hpp"
+#include "explain/one_core.hpp"
 #include "model/device.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
@@ -33,6 +34,8 @@ public:
     /// Measures the figure `id` of a profile with the few cells that it needs, each sampled for `seconds`. The result
     /// starts with `id`. Other figures from exactly these cells follow. Empty if the cells give no value for `id`.
     virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
+    /// Times a cell of a CPU on one core. nullopt if that is impossible; `why_not` then says why.
+    virtual std::optional<OneCoreTimes> on_one_core(const model::Cell& cell, std::string& why_not) = 0;
 };
 
 class Peaks {

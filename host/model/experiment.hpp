@@ -223,8 +223,11 @@ struct Picture {
 enum class Transfer { copied, pinned, mapped, host_pointer };
 constexpr bool is_in_place(Transfer t) { return t == Transfer::mapped || t == Transfer::host_pointer; }
 
-/// Page size for buffers in the host's memory. Ignored elsewhere and for small buffers.
-enum class Pages { any, small, huge };
+/// Pages of buffers in the host's memory. Ignored elsewhere. small, huge: the size, if the buffer is large enough.
+/// repeated: all pages of a buffer are the same few pages of memory, so that any access finds them in the nearest
+/// caches. separate: small pages of their own, and otherwise as repeated.
+enum class Pages { any, small, huge, separate, repeated };
+constexpr bool has_repeated_contents(Pages p) { return p == Pages::separate || p == Pages::repeated; }
 
 struct Setup;
 /// Another kernel whose results are the expected ones: run on the same device with arguments of its own.

@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/dump.hpp"
+#include "run/one_core.hpp"
 
 namespace cllab::run {
 namespace {
@@ -148,6 +149,8 @@ private:
     /// have no time.
     void arrange() {
         Random random(mix64(settings_.seed));
+        std::optional<OneCore> confined;
+        if (settings_.one_core) confined.emplace();
         session_.scatter(random());
         auto turns = places_in(group_);
         std::ranges::shuffle(turns, random);
@@ -157,10 +160,11 @@ private:
             cancel_point();
             auto cell = make_cell(i);
             const auto same = std::ranges::find_if(cells, [&](const auto& other) {
+                if (settings_.one_core) return false;
                 const auto &one = group_[i], &two = group_[other.index];
                 return one.experiment == two.experiment && one.variant == two.variant && one.point == two.point;
             });
-            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get(),
+            fine = prepare(*cell.state, cells.empty() || settings_.one_core ? nullptr : cells.front().state.get(),
                            same == cells.end() ? nullptr : same->state.get());
             if (fine) cell.sampling = std::make_unique<Sampling>(*cell.state);
             fine = fine && cell.sampling->warm_up();

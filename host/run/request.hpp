@@ -44,6 +44,9 @@ struct Settings {
     /// memory for all cells. Omits the checks during and after sampling that detect cheating kernels. Stops sampling a
     /// cell that takes twice as long as the fastest.
     bool screening = false;
+    /// With `arrangement`: measures how long a cell takes on one core, without proof. The first cell of a comparison
+    /// has Pages::separate, the others have Pages::repeated.
+    bool one_core = false;
     std::optional<Clock::time_point> ends;  ///< comparisons that would begin later are skipped
     /// Whether the inputs are restored before each timed operation of an in-place kernel, outside its time. nullopt:
     /// the run decides.
@@ -90,7 +93,7 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, ends, fresh_data, hot_seconds, tool_seconds, small_groups,           \
+        run, arrangement, goes_on, screening, one_core, ends, fresh_data, hot_seconds, tool_seconds, small_groups,           \
         cache, count_above, energy, steps, read_code, builds_ahead, limits, largest_groups, judge, name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };

@@ -1,13 +1,18 @@
 // The states of the caches and the reference kernel, on the device under test.
 #include <algorithm>
+#include <sched.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "bench.hpp"
+#include "device/sysfs.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
 #include "run/conditions/reference.hpp"
+#include "run/one_core.hpp"
 
 using namespace cllab;
 using cllab::test::right;
@@ -144,6 +149,51 @@ BOOST_AUTO_TEST_CASE(buffers_in_either_page_size_are_guarded_and_know_it) {
         if (share && pages == model::Pages::small) BOOST_TEST(*share == 0);
     }
     BOOST_TEST(!device::GuardedBuffer(session, 4096, 0, model::Transfer::copied).huge_share().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(repeated_pages_are_the_same_memory_and_separate_ones_are_not) {
+    auto& session = test::session();
+    if (!session.facts().is_cpu()) return;
+    constexpr std::size_t page = 4096, words = (1 << 20) / 4 + 100;
+    for (const auto pages : {model::Pages::repeated, model::Pages::separate}) {
+        device::GuardedBuffer buffer(session, 4 * words, device::least_guard_bytes, model::Transfer::copied, pages);
+        const auto& queue = session.queue();
+        std::vector<std::uint32_t> data(words), back(words);
+        for (std::size_t i = 0; i < words; ++i) data[i] = static_cast<std::uint32_t>(i) + 1;
+        queue.enqueueWriteBuffer(buffer.buffer(), CL_TRUE, 0, 4 * words, data.data());
+        if (!buffer.repeat_contents()) continue;  // the device works in memory of its own
+        const auto read = [&] { queue.enqueueReadBuffer(buffer.buffer(), CL_TRUE, 0, 4 * words, back.data()); };
+        read();
+        // The last, incomplete page precedes the rest of the page before it.
+        BOOST_TEST(back[0] == words - 100 + 1);
+        BOOST_TEST(back[100] == words - 1024 + 1);
+        for (std::size_t i = 0; i < words; ++i) BOOST_REQUIRE_EQUAL(back[i], back[i % (page / 4)]);
+        const std::uint32_t one = 0;
+        queue.enqueueWriteBuffer(buffer.buffer(), CL_TRUE, 8, 4, &one);
+        read();
+        BOOST_TEST((back[2 + page / 4] == 0) == (pages == model::Pages::repeated));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_core_confines_all_threads_and_releases_them) {
+    const auto allowed = [] {
+        std::set<int> out;
+        for (const auto& task : device::entries("/proc/self/task")) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            sched_getaffinity(std::stoi(task.filename().string()), sizeof set, &set);
+            out.insert(CPU_COUNT(&set));
+        }
+        return out;
+    };
+    static_cast<void>(test::session());  // the driver's threads
+    const auto before = allowed();
+    const auto threads = static_cast<int>(run::threads_of_this_core());
+    {
+        const run::OneCore confined;
+        BOOST_TEST((allowed() == std::set{threads}));
+    }
+    BOOST_TEST((allowed() == before));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

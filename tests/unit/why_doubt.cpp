@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(gain_of_a_peak_works_for_rates_and_times) {
 
 /// A device that is as the profile says; what is shorter than 0.2 s others disturb.
 struct Quiet : explain::Measure {
+    std::optional<explain::OneCoreTimes> on_one_core(const model::Cell&, std::string&) override { return std::nullopt; }
     std::vector<std::string> asked;
     model::Record run(const model::Cell&, double) override { return record(15e-3, copying()); }
     std::vector<model::Figure> peak(const std::string& id, double seconds) override {
@@ -121,6 +122,7 @@ BOOST_AUTO_TEST_CASE(instruction_rate_that_the_profile_lacks_is_measured_with_th
 
 /// A device on which other work slows the first measurements of a peak, `bursts` of them, and never the cell.
 struct Disturbed : explain::Measure {
+    std::optional<explain::OneCoreTimes> on_one_core(const model::Cell&, std::string&) override { return std::nullopt; }
     int bursts;
     double spread;
     explicit Disturbed(int bursts, double spread = 0) : bursts(bursts), spread(spread) {}

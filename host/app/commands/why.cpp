@@ -18,6 +18,7 @@
 #include "portrait/probes.hpp"
 #include "report/table/explanation.hpp"
 #include "report/table/verdict.hpp"
+#include "run/one_core.hpp"
 
 namespace cllab::app {
 namespace {
@@ -361,6 +362,22 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
     request.settings.pictures.clear();
     request.settings.hot_seconds = 0;
     return records_of(runner_, request, device_.selector).front();
+}
+
+std::optional<explain::OneCoreTimes> RunnerMeasure::on_one_core(const model::Cell& cell, std::string& why_not) {
+    run::RunRequest request{std::nullopt, {{cell, cell}}, settings_};
+    auto& settings = request.settings;
+    settings.arrangement = settings.one_core = settings.goes_on = true;
+    settings.sampling_seconds = 0.1;
+    settings.dumps.reset();
+    settings.pictures.clear();
+    settings.hot_seconds = 0;
+    progress_("on one core: " + cell.id);
+    const auto records = records_of(runner_, request, device_.selector);
+    for (const auto& record : records)
+        if (record.status != model::Status::ok) why_not = record.reason;
+    if (records.size() != 2 || !records[0].time || !records[1].time) return std::nullopt;
+    return explain::OneCoreTimes{*records[0].time, *records[1].time, run::threads_of_this_core()};
 }
 
 std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {

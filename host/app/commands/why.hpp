@@ -20,6 +20,7 @@ public:
 
     model::Record run(const model::Cell& cell, double seconds) override;
     std::vector<model::Figure> peak(const std::string& id, double seconds) override;
+    std::optional<explain::OneCoreTimes> on_one_core(const model::Cell& cell, std::string& why_not) override;
 
 private:
     Runner& runner_;

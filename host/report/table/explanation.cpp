@@ -69,8 +69,9 @@ std::string profile_command(const model::Record& record) {
 /// What to do next, with the command, if no limiter is named; empty if one is.
 std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
-    if (e.limit != Limit::unexplained) return "";
-    if (!e.no_peak.empty()) return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
+    const bool in_cores = e.limiter() && e.limiter()->id == "execution";
+    if (e.limit != Limit::unexplained && !in_cores) return "";
+    if (!in_cores && !e.no_peak.empty()) return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
     return "; `cllab isa " + pattern_of(record) + axes_of(record) + " --hot --device " + record.device.selector +
            "` shows the code that runs";
 }
@@ -138,7 +139,10 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
             if (const auto* then = e.follower())
                 return "limited by " + first.name + " plus " + then->name + ": " + share(first) + " and " +
                        share(*then) + " of the time";
-            return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
+            return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time" +
+                   (e.bounds.size() > 1 && first.id == "execution"
+                        ? " (" + e.bounds[1].name + ": " + share(e.bounds[1]) + ")"
+                        : "");
         case Limit::close:
             return "not told apart: " + first.name + " is " + share(first) + " of the time" +
                    (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + share(e.bounds[1]) : "");
@@ -202,7 +206,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
                          ", counted by ncu");
     add("of copy", copy_sentence(record, e));
     for (const auto& why : e.contradictions) add("contradiction", why);
-    add("hot code", e.limiter() ? "" : hot_code_text(record));
+    add("hot code", e.limiter() && e.limiter()->id != "execution" ? "" : hot_code_text(record));
     if (e.first_seconds > 0)
         add("measured twice",
             format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts");

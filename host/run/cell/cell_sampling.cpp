@@ -225,7 +225,7 @@ void Sampling::look_at_data(double operation) {
     const auto& wanted = state_.settings.fresh_data;
     // Simulated times mean nothing here. With two trip counts, a family's operation continues where the previous one
     // ended: it measures the step. Rule 12 of host/README.md checks whether all steps take the same time.
-    if (!subject.works_in_place() || state_.setup.slope ||
+    if (!subject.works_in_place() || state_.setup.slope || state_.settings.one_core ||
         state_.session.facts().implementation == model::Implementation::oclgrind)
         return;
     if (const auto& reset = state_.setup.reset; !reset.empty()) {

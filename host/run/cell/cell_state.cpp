@@ -181,6 +181,8 @@ Setup set_up(const CellState& state, unsigned verification) {
                               settings.seed + verification, settings.files, verification, &state.instruments.data()});
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
+    if (settings.one_core)
+        out.pages = state.record.run.order.position == 0 ? Pages::separate : Pages::repeated;
     if (settings.small_groups) {
         out.local = {};
         out.local.dims = out.global.dims;
@@ -204,6 +206,17 @@ void identify_launch(CellState& state) {
     state.record.launch = launch_identity(setup, Contents::taken);
 }
 
+/// Why the cell cannot be measured on one core with repeated pages; nullopt if it can.
+std::optional<std::string> refuses_one_core(const CellState& state) {
+    const auto& setup = state.setup;
+    if (!state.session.facts().is_cpu() || state.record.native) return "only kernels of a CPU device are confined";
+    const auto is_image = [](const Argument& a) { return std::holds_alternative<Image>(a); };
+    const auto is_launch = [](const Step& s) { return std::holds_alternative<Launch>(s); };
+    if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image)) return "only plain buffers have repeated pages";
+    if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation consists of more than launches";
+    return std::nullopt;
+}
+
 /// Sets the cell up and starts its build, if the device has what the cell needs and room for it.
 void begin_making(CellState& state) {
     const auto& facts = state.session.facts();
@@ -213,6 +226,7 @@ void begin_making(CellState& state) {
     }
     state.setup = set_up(state, 0);
     state.record.point = state.setup.point.values();
+    if (const auto why = state.settings.one_core ? refuses_one_core(state) : std::nullopt) throw Unsupported(*why);
     state.device_bytes = device_bytes(state.setup);
     const auto room = static_cast<double>(facts.global_bytes);
     if (room > 0 && state.device_bytes > room)
@@ -248,6 +262,11 @@ void make(CellState& state, const CellState* beside) {
 void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
+    if (state.settings.one_core) {
+        if (!subject.run_on_repeated_contents(state.setup, seed))
+            state.fail(Status::unsupported, "the device does not work in the host's memory");
+        return;
+    }
     const bool once = state.settings.arrangement || state.settings.screening;
     const bool twice = state.settings.measure && !once;
     const auto operations = state.setup.verify_operations;

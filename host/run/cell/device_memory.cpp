@@ -342,6 +342,10 @@ bool DeviceMemory::lies_in_place() const {
     return std::ranges::all_of(arguments_, [](const auto& named) { return named.second.lies_in_place(); });
 }
 
+bool DeviceMemory::repeat_contents() {
+    return std::ranges::all_of(arguments_, [](auto& named) { return named.second.repeat_contents(); });
+}
+
 std::optional<double> DeviceMemory::huge_share() const {
     const ArgumentMemory* largest = nullptr;
     for (const auto& [name, m] : arguments_)

@@ -62,6 +62,7 @@ public:
     std::optional<std::string> guard_damage() { return image_ ? std::nullopt : buffer_.guard_damage(form_.name); }
     /// Of a fenced buffer: whether the device works in the memory that it was given. Call it after read_back().
     bool lies_in_place() const;
+    bool repeat_contents() { return buffer_.repeat_contents(); }  ///< as GuardedBuffer's
     /// Seconds by the host's clock; 0 for what is not transferred.
     double time_upload();
     double time_download();
@@ -127,6 +128,7 @@ public:
     void forget_read_back();
     bool lies_in_place() const;
     std::optional<double> huge_share() const;
+    bool repeat_contents();  ///< GuardedBuffer::repeat_contents() of every buffer
     void count_operation() { ++*on_data_; }
     std::uint64_t operations_on_data() const { return *on_data_; }
 

@@ -205,6 +205,15 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     return std::nullopt;
 }
 
+bool Subject::run_on_repeated_contents(const model::Setup& setup, std::uint64_t seed) {
+    setup_ = &setup;
+    first().load(setup, seed);
+    session_.wait();
+    const bool in_place = first().repeat_contents();
+    if (in_place) run();
+    return in_place;
+}
+
 void Subject::run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations) {
     set.load(*setup_, seed_);
     if (trips) set.set_trips(*trips);

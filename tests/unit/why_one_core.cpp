@@ -1,0 +1,72 @@
+// A CPU kernel's time, split by its times on one core.
+#include <boost/test/unit_test.hpp>
+
+#include "explain/one_core.hpp"
+#include "unit/why_counted.hpp"
+
+BOOST_AUTO_TEST_SUITE(why_one_core)
+
+using namespace cllab;
+using namespace test::why;
+
+namespace {
+
+model::Timing timing(double seconds) {
+    model::Timing out;
+    out.median = seconds;
+    out.low = 0.99 * seconds;
+    out.high = 1.01 * seconds;
+    return out;
+}
+
+/// A cell of 27 ms on all cores, whose copy of 100 MiB explains 40 % of them. Its times on one core: as the cell's time
+/// multiplied by `cores` and by `separate`, and the part `repeated` of that.
+model::Explanation split(double separate, double repeated, unsigned threads = 1) {
+    const auto limits = profile();
+    const auto r = record(27e-3, copying());
+    auto out = explanation(r);
+    BOOST_TEST((out.limit == model::Limit::unexplained));
+    const double one = 27e-3 * separate * limits.units / threads;
+    explain::split_on_one_core(r, limits, {timing(one), timing(one * repeated), threads}, out);
+    return out;
+}
+
+double seconds_of(const model::Explanation& e, const std::string& id) {
+    const auto found = std::ranges::find(e.bounds, id, &model::Bound::id);
+    return found == e.bounds.end() ? 0 : found->seconds;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(execution_is_the_limiter_if_near_data_takes_as_long) {
+    for (const unsigned threads : {1u, 2u}) {
+        const auto e = split(1, 0.95, threads);
+        BOOST_TEST(limiter(e) == "execution");
+        BOOST_TEST(seconds_of(e, "execution") == 0.95 * 27e-3, is_close);
+        BOOST_TEST(seconds_of(e, "access") == 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(access_is_the_limiter_if_near_data_takes_little) {
+    const auto e = split(1, 0.1);
+    BOOST_TEST(limiter(e) == "access");
+    BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
+    const auto e = split(1, 0.45);
+    BOOST_TEST(limiter(e) == "access");
+    BOOST_TEST_REQUIRE(e.follower() != nullptr);
+    BOOST_TEST(e.follower()->id == "execution");
+    BOOST_TEST(e.seconds() == 27e-3, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(another_time_on_one_core_explains_nothing) {
+    for (const auto& e : {split(1.4, 0.95), split(0.6, 0.95), split(1, 1.2)}) {
+        BOOST_TEST((e.limit == model::Limit::unexplained));
+        BOOST_TEST(seconds_of(e, "execution") == 0);
+        BOOST_TEST(e.unbounded.back().first == "execution in the cores");
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
