@@ -222,7 +222,7 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
     // A system may ignore the advice; huge_share() tells what it did.
-    if (model::has_repeated_contents(pages))
+    if (model::are_of_file(pages))
         map_file(pages);
     else if (pages != model::Pages::any)
         madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
@@ -269,9 +269,9 @@ std::optional<double> HostPages::huge_share() const {
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes,
                              model::Transfer transfer, model::Pages pages, bool svm)
     : session_(&session), size_(size_bytes) {
-    const bool repeats = model::has_repeated_contents(pages);
-    const std::size_t displaced = repeats ? 0 : session.displacement();
-    if (repeats || !session.guards()) guard_bytes = 0;
+    const bool of_file = model::are_of_file(pages);
+    const std::size_t displaced = of_file ? 0 : session.displacement();
+    if (of_file || !session.guards()) guard_bytes = 0;
     if (guard_bytes > 0) before_ = behind_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
     begin_ = guard_bytes > 0 ? before_ : displaced;
     const std::size_t all = begin_ + size_ + behind_;
@@ -313,14 +313,18 @@ bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {
     return fenced_ && equal_bytes({fenced_->pages() + before_, contents.size()}, contents);
 }
 
-bool GuardedBuffer::repeat_contents() {
+bool GuardedBuffer::is_filled() const {
+    const auto* const data = static_cast<const std::byte*>(pages_->data());
+    return std::any_of(data, data + size_, [](std::byte b) { return b != std::byte{}; });
+}
+
+void GuardedBuffer::repeat_contents() {
     auto* const data = static_cast<std::byte*>(pages_->data());
     const std::size_t period = std::min(pages_->period(), size_), last = (size_ - 1) / period * period;
     std::vector<std::byte> contents(period);
     for (std::size_t i = 0; i < period; ++i) contents[i] = data[last + i < size_ ? last + i : last + i - period];
     for (std::size_t at = 0; at < size_; at += period)
         std::memcpy(data + at, contents.data(), std::min(period, size_ - at));
-    return std::ranges::any_of(contents, [](std::byte b) { return b != std::byte{}; });
 }
 
 void GuardedBuffer::arm(std::uint64_t seed, bool anew) {

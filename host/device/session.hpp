@@ -184,9 +184,10 @@ public:
     bool lies_in_place(std::span<const std::byte> contents) const;
     /// HostPages::huge_share(); nullopt unless a kind of pages was requested.
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
-    /// For separate and repeated pages: gives every period the contents of the last one. False if the device does not
-    /// work in this memory, so that nothing but zeros is there.
-    bool repeat_contents();
+    /// For separate and repeated pages: whether the device works in this memory, so that it is not all zeros.
+    bool is_filled() const;
+    /// For separate and repeated pages: gives every period the contents of the last one.
+    void repeat_contents();
     /// Writes the guard pattern unless it is already there; call before each verification. `anew`: always write it.
     void arm(std::uint64_t seed, bool anew = false);
     /// What was written outside the buffer `name`: "first write 3 bytes before the start of 'dst'". nullopt if nothing

@@ -143,9 +143,10 @@ constexpr double least_working = 0.75;
 
 // --- Execution on one core -------------------------------------------------------------------------------------------
 
-/// The time on one core, divided by the number of cores, may differ from the time on all cores by this factor. A clock
-/// is faster if one core works alone, and memory is then less busy. (why_one_core)
-constexpr double like_one_core = 1.3;
+/// `like_one_core`: the work of one core may take this many times its part of the time on all cores. `shared_threads`:
+/// it may take down to this part of it, because cores share hardware threads (one half) and a clock (four fifths).
+/// (why_one_core)
+constexpr double like_one_core = 1.3, shared_threads = 0.4;
 
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 

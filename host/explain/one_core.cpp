@@ -9,61 +9,89 @@
 namespace cllab::explain {
 namespace {
 
-constexpr const char* title = "execution in the cores";
-
-/// The time on one core as part of the time on all cores. `how` continues the description.
-Bound of_all_cores(const char* id, const char* name, const char* brief, const Timing& on_one, double cores,
-                   const std::string& how) {
-    return {id,
-            name,
-            brief,
-            on_one.median / cores,
-            on_one.low / cores,
-            on_one.high / cores,
-            format_seconds(on_one.median) + " on one core" + how,
-            ""};
+bool is_part(const Bound& b) {
+    return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared";
 }
 
-/// Two bounds that add up to the time: the second is the index for Explanation::second.
-void name_both(const Timing& time, Explanation& out) {
-    const auto place = [&](const char* id) { return std::ranges::find(out.bounds, id, &Bound::id); };
-    const auto execution = place("execution"), access = place("access");
-    if (out.limit != Limit::unexplained || access == out.bounds.end()) return;
-    const double sum = execution->seconds + access->seconds;
-    if (sum < least_with_launch * time.median || time.spread() > widest_spread) return;
-    const auto larger = execution->seconds > access->seconds ? execution : access;
-    std::rotate(out.bounds.begin(), larger, larger + 1);
+/// What repeated pages save, or repeated contents.
+Timing difference(const Timing& slow, const Timing& fast) {
+    Timing out;
+    out.median = std::max(0.0, slow.median - fast.median);
+    out.low = std::max(0.0, slow.low - fast.high);
+    out.high = std::max(out.median, slow.high - fast.low);
+    return out;
+}
+
+/// Names the two largest parts together, if no other bound is the limiter and the two are most of the time.
+void name_two_parts(const Timing& time, Explanation& out) {
+    const auto first = std::ranges::find_if(out.bounds, is_part);
+    const auto second = std::find_if(first + 1, out.bounds.end(), is_part);
+    if (out.limit != Limit::unexplained || second == out.bounds.end()) return;
+    if (first->seconds + second->seconds < busy * time.median || time.spread() > widest_spread) return;
+    if (second->seconds < part_beside_launch * time.median) return;
+    out.second = static_cast<std::size_t>(second - out.bounds.begin());
+    std::rotate(out.bounds.begin(), first, first + 1);
     out.limit = Limit::named;
-    out.second = static_cast<std::size_t>(
-        place(out.bounds.front().id == "execution" ? "access" : "execution") - out.bounds.begin());
+}
+
+/// How many times as long the work of a core takes if all cores work. Such a factor has three causes: the cores share
+/// hardware threads that a virtual machine hides, a clock that falls, or the bandwidth of memory. Returns 1 unless
+/// memory is excluded: nearer data saves one core nothing, and no level is busy.
+double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
+    const auto is_busy = [&](const Bound& b) {
+        return is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time.median;
+    };
+    const bool is_near = times.repeated.median > (1 - part_beside_launch) * times.separate.median;
+    if (as_long > 1 || as_long < shared_threads || !is_near || std::ranges::any_of(out.bounds, is_busy)) return 1;
+    return 1 / as_long;
 }
 
 }  // namespace
 
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out) {
-    const auto& [separate, repeated, threads] = times;
+    const auto& [own, separate, repeated, threads] = times;
+    const auto& time = *record.time;
     const double cores = std::max(1.0, parallel_of(record, limits) / threads);
-    const double as_long = separate.median / cores / record.time->median;
-    if (as_long > like_one_core || as_long < 1 / like_one_core || repeated.median > alike * separate.median)
-        return out.leave_out(title, "on one core it takes " + format_significant(as_long, 3) +
-                                        " times its part of the time on all cores, and " +
-                                        format_significant(repeated.median / separate.median, 3) +
-                                        " times that with its data in the nearest caches");
-    out.bounds.push_back(on_available_cores(
-        of_all_cores("execution", title, "cores", repeated, cores,
-                     " with its data in the nearest caches, instead of " + format_seconds(separate.median)),
-        record, parallel_of(record, limits)));
-    Timing added;
-    added.median = separate.median - repeated.median;
-    added.low = std::max(0.0, separate.low - repeated.high);
-    added.high = separate.high - repeated.low;
-    if (added.median >= part_beside_launch * separate.median)
-        out.bounds.push_back(on_available_cores(of_all_cores("access", "access to its data", "access", added, cores,
-                                                             " more than with its data in the nearest caches"),
+    const double available = available_share(record, parallel_of(record, limits));
+    const double as_long = own.median / (available * cores) / time.median;
+    constexpr double tolerance = alike * alike;  // each of two times may be off by `alike`
+    if (as_long > like_one_core || repeated.median > tolerance * separate.median ||
+        separate.median > tolerance * own.median)
+        return out.leave_out(
+            "execution in the cores",
+            concat("a core takes ", format_seconds(own.median), " for all of the work, ",
+                   format_seconds(separate.median), " with repeated contents, and ", format_seconds(repeated.median),
+                   " with its data in the nearest caches, which does not fit the time of ", format_significant(cores, 3),
+                   " cores"));
+    const double slowed = available < 1 ? 1 : slowed_by_each_other(as_long, times, time, out);
+    const auto add = [&](const char* id, const char* name, const char* brief, const Timing& part, std::string how) {
+        if (part.median < part_beside_launch * own.median) return;
+        if (slowed > alike)
+            how += concat(", ", format_significant(slowed, 3),
+                          " times that while all cores work: they share hardware threads or a clock");
+        out.bounds.push_back(on_available_cores({id, name, brief, slowed * part.median / cores, part.low / cores,
+                                                 slowed * part.high / cores, std::move(how), ""},
                                                 record, parallel_of(record, limits)));
+    };
+    const auto whole = " of " + format_seconds(own.median) + " on one core";
+    add("execution", "execution in the cores", "cores", repeated,
+        format_seconds(repeated.median) + whole + ": with its data in the nearest caches");
+    const auto access = difference(separate, repeated), values = difference(own, separate);
+    add("access", "access to its data", "data", access,
+        format_seconds(access.median) + whole + ": more than with its data in the nearest caches");
+    add("values", "the values of its data", "values", values,
+        format_seconds(values.median) + whole + ": more than if each buffer repeats a few KiB of its data, so that " +
+            "branches are predicted and addresses are near");
+    const double rest = time.median - own.median / cores;
+    if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
+        out.bounds.push_back({"shared", "what the cores share", "shared", rest,
+                              std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
+                              "more than the time on one core divided by " + format_significant(cores, 3) +
+                                  ": the cores share the bandwidth of memory, a clock, or hardware threads",
+                              ""});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);
-    name_both(*record.time, out);
+    name_two_parts(time, out);
 }
 
 }  // namespace cllab::explain

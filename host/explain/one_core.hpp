@@ -1,23 +1,26 @@
-// Splits the time of a CPU's kernel into execution and access to data, by a measurement on one core.
+// Splits the time of a CPU's kernel into execution, access to data, and effects of the data's values, by a measurement
+// on one core.
 //
-// The kernel runs on one core twice, in turns. Once each buffer has pages of its own. Once all pages of a buffer are the
-// same few pages of memory, so that every access hits the nearest caches. The instructions are the same. The second time
-// is what the core needs to execute them. The difference is what the farther caches and memory add. A run on one core
-// needs no division of repeated pages among cores, which would take them from each other.
+// The kernel runs on one core in three forms, in turns. The first is the kernel as it is. In the second, each buffer
+// repeats a few KiB of its data. In the third, all pages of such a buffer are also the same pages of memory, so that
+// every access hits the nearest caches. The third time is what the core needs to execute the instructions. The second
+// is longer by what the farther caches and memory add. The first is longer by what depends on the values: addresses,
+// and branches that the core predicts wrongly. Several cores would take repeated pages from each other.
 #pragma once
 
 #include "explain/bounds.hpp"
 
 namespace cllab::explain {
 
-/// Times of a cell on one core: with Pages::separate and with Pages::repeated.
+/// Times of a cell on one core: as it is, with repeated contents, and with repeated pages (model::Pages).
 struct OneCoreTimes {
-    Timing separate, repeated;
+    Timing own, separate, repeated;
     unsigned threads = 1;  ///< hardware threads of the core
 };
 
-/// Adds the bounds "execution" and "access" and decides the limiter again. Leaves `out` as it is, with a reason, if the
-/// time on one core is not the time on all cores multiplied by their number.
+/// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other. They add up to
+/// the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do not fit
+/// together or exceed that of all cores.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain

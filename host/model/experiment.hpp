@@ -227,7 +227,7 @@ constexpr bool is_in_place(Transfer t) { return t == Transfer::mapped || t == Tr
 /// repeated: all pages of a buffer are the same few pages of memory, so that any access finds them in the nearest
 /// caches. separate: small pages of their own, and otherwise as repeated.
 enum class Pages { any, small, huge, separate, repeated };
-constexpr bool has_repeated_contents(Pages p) { return p == Pages::separate || p == Pages::repeated; }
+constexpr bool are_of_file(Pages p) { return p == Pages::separate || p == Pages::repeated; }
 
 struct Setup;
 /// Another kernel whose results are the expected ones: run on the same device with arguments of its own.

@@ -14,7 +14,7 @@ namespace cllab::model {
 /// A time that the cell cannot beat: its work over the device's measured peak.
 struct Bound {
     std::string id;    ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers",
-                       ///< "local", "issue", "pipe", "execution", "access"
+                       ///< "local", "issue", "pipe", "execution", "access", "values", "shared"
     std::string name;  ///< "memory bandwidth"
     std::string brief;                      ///< the same in a word or two, for a column: "memory"
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak

@@ -44,8 +44,8 @@ struct Settings {
     /// memory for all cells. Omits the checks during and after sampling that detect cheating kernels. Stops sampling a
     /// cell that takes twice as long as the fastest.
     bool screening = false;
-    /// With `arrangement`: measures how long a cell takes on one core, without proof. The first cell of a comparison
-    /// has Pages::separate, the others have Pages::repeated.
+    /// With `arrangement`: measures how long a cell takes on one core, without proof. The comparison has it three
+    /// times: with Pages::separate, with these pages and repeated contents, and with Pages::repeated.
     bool one_core = false;
     std::optional<Clock::time_point> ends;  ///< comparisons that would begin later are skipped
     /// Whether the inputs are restored before each timed operation of an in-place kernel, outside its time. nullopt:

@@ -19,15 +19,15 @@ model::Timing timing(double seconds) {
     return out;
 }
 
-/// A cell of 27 ms on all cores, whose copy of 100 MiB explains 40 % of them. Its times on one core: as the cell's time
-/// multiplied by `cores` and by `separate`, and the part `repeated` of that.
-model::Explanation split(double separate, double repeated, unsigned threads = 1) {
+/// A cell of 27 ms on all cores, whose copy of 100 MiB explains 40 % of them. Its times on one core: the cell's time
+/// multiplied by the cores and by `own`, the part `separate` of that, and the part `repeated` of it.
+model::Explanation split(double own, double separate, double repeated, unsigned threads = 1, double bytes = 100 * MiB) {
     const auto limits = profile();
-    const auto r = record(27e-3, copying());
+    const auto r = record(27e-3, {.bytes = bytes, .read = bytes / 2, .type = "float", .footprint = bytes, .launches = 1});
     auto out = explanation(r);
     BOOST_TEST((out.limit == model::Limit::unexplained));
-    const double one = 27e-3 * separate * limits.units / threads;
-    explain::split_on_one_core(r, limits, {timing(one), timing(one * repeated), threads}, out);
+    const double one = 27e-3 * own * limits.units / threads;
+    explain::split_on_one_core(r, limits, {timing(one), timing(one * separate), timing(one * repeated), threads}, out);
     return out;
 }
 
@@ -40,29 +40,52 @@ double seconds_of(const model::Explanation& e, const std::string& id) {
 
 BOOST_AUTO_TEST_CASE(execution_is_the_limiter_if_near_data_takes_as_long) {
     for (const unsigned threads : {1u, 2u}) {
-        const auto e = split(1, 0.95, threads);
+        const auto e = split(1, 1, 0.95, threads);
         BOOST_TEST(limiter(e) == "execution");
         BOOST_TEST(seconds_of(e, "execution") == 0.95 * 27e-3, is_close);
         BOOST_TEST(seconds_of(e, "access") == 0);
+        BOOST_TEST(seconds_of(e, "values") == 0);
     }
 }
 
 BOOST_AUTO_TEST_CASE(access_is_the_limiter_if_near_data_takes_little) {
-    const auto e = split(1, 0.1);
+    const auto e = split(1, 1, 0.1);
     BOOST_TEST(limiter(e) == "access");
     BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(values_are_the_limiter_if_repeated_contents_take_little) {
+    const auto e = split(1, 0.12, 0.11);
+    BOOST_TEST(limiter(e) == "values");
+    BOOST_TEST(seconds_of(e, "values") == 0.88 * 27e-3, is_close);
+}
+
 BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
-    const auto e = split(1, 0.45);
+    const auto e = split(1, 1, 0.45);
     BOOST_TEST(limiter(e) == "access");
     BOOST_TEST_REQUIRE(e.follower() != nullptr);
     BOOST_TEST(e.follower()->id == "execution");
     BOOST_TEST(e.seconds() == 27e-3, is_close);
+    const auto of_three = split(1, 0.7, 0.36 / 0.7);
+    BOOST_TEST(limiter(of_three) == "execution");
+    BOOST_TEST(seconds_of(of_three, "values") == 0.3 * 27e-3, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(another_time_on_one_core_explains_nothing) {
-    for (const auto& e : {split(1.4, 0.95), split(0.6, 0.95), split(1, 1.2)}) {
+BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory_may_be_the_cause) {
+    const auto e = split(0.6, 1, 0.97, 1, 10 * MiB);
+    BOOST_TEST(limiter(e) == "execution");
+    BOOST_TEST(seconds_of(e, "execution") == 0.97 * 27e-3, is_close);
+    BOOST_TEST(says(e.bounds.front().how, "1.67 times that while all cores work"));
+    BOOST_TEST(e.bounds.front().low == 0.97 * 0.99 * 0.6 * 27e-3, is_close);
+    for (const auto& other : {split(0.6, 1, 0.8), split(0.3, 1, 0.97), split(0.6, 1, 0.97, 1, 170 * MiB)}) {
+        BOOST_TEST(seconds_of(other, "execution") < 0.6 * 27e-3);
+        BOOST_TEST_REQUIRE(other.follower() != nullptr);
+        BOOST_TEST((other.limiter()->id == "shared" || other.follower()->id == "shared"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(times_that_do_not_fit_explain_nothing) {
+    for (const auto& e : {split(1.4, 1, 0.95), split(1, 1, 1.2), split(1, 1.2, 1)}) {
         BOOST_TEST((e.limit == model::Limit::unexplained));
         BOOST_TEST(seconds_of(e, "execution") == 0);
         BOOST_TEST(e.unbounded.back().first == "execution in the cores");

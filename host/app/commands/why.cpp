@@ -365,7 +365,7 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
 }
 
 std::optional<explain::OneCoreTimes> RunnerMeasure::on_one_core(const model::Cell& cell, std::string& why_not) {
-    run::RunRequest request{std::nullopt, {{cell, cell}}, settings_};
+    run::RunRequest request{std::nullopt, {{cell, cell, cell}}, settings_};
     auto& settings = request.settings;
     settings.arrangement = settings.one_core = settings.goes_on = true;
     settings.sampling_seconds = 0.1;
@@ -376,8 +376,9 @@ std::optional<explain::OneCoreTimes> RunnerMeasure::on_one_core(const model::Cel
     const auto records = records_of(runner_, request, device_.selector);
     for (const auto& record : records)
         if (record.status != model::Status::ok) why_not = record.reason;
-    if (records.size() != 2 || !records[0].time || !records[1].time) return std::nullopt;
-    return explain::OneCoreTimes{*records[0].time, *records[1].time, run::threads_of_this_core()};
+    if (records.size() != 3 || !std::ranges::all_of(records, [](const auto& r) { return r.time.has_value(); }))
+        return std::nullopt;
+    return explain::OneCoreTimes{*records[0].time, *records[1].time, *records[2].time, run::threads_of_this_core()};
 }
 
 std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {

@@ -182,7 +182,7 @@ Setup set_up(const CellState& state, unsigned verification) {
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
     if (settings.one_core)
-        out.pages = state.record.run.order.position == 0 ? Pages::separate : Pages::repeated;
+        out.pages = state.record.run.order.position < 2 ? Pages::separate : Pages::repeated;
     if (settings.small_groups) {
         out.local = {};
         out.local.dims = out.global.dims;
@@ -263,7 +263,7 @@ void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
     if (state.settings.one_core) {
-        if (!subject.run_on_repeated_contents(state.setup, seed))
+        if (!subject.run_without_proof(state.setup, seed, state.record.run.order.position > 0))
             state.fail(Status::unsupported, "the device does not work in the host's memory");
         return;
     }

@@ -342,8 +342,12 @@ bool DeviceMemory::lies_in_place() const {
     return std::ranges::all_of(arguments_, [](const auto& named) { return named.second.lies_in_place(); });
 }
 
-bool DeviceMemory::repeat_contents() {
-    return std::ranges::all_of(arguments_, [](auto& named) { return named.second.repeat_contents(); });
+bool DeviceMemory::is_filled() const {
+    return std::ranges::all_of(arguments_, [](const auto& named) { return named.second.is_filled(); });
+}
+
+void DeviceMemory::repeat_contents() {
+    for (auto& [name, m] : arguments_) m.repeat_contents();
 }
 
 std::optional<double> DeviceMemory::huge_share() const {

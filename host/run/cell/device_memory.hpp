@@ -62,7 +62,8 @@ public:
     std::optional<std::string> guard_damage() { return image_ ? std::nullopt : buffer_.guard_damage(form_.name); }
     /// Of a fenced buffer: whether the device works in the memory that it was given. Call it after read_back().
     bool lies_in_place() const;
-    bool repeat_contents() { return buffer_.repeat_contents(); }  ///< as GuardedBuffer's
+    bool is_filled() const { return buffer_.is_filled(); }  ///< as GuardedBuffer's, as the next
+    void repeat_contents() { buffer_.repeat_contents(); }
     /// Seconds by the host's clock; 0 for what is not transferred.
     double time_upload();
     double time_download();
@@ -128,7 +129,8 @@ public:
     void forget_read_back();
     bool lies_in_place() const;
     std::optional<double> huge_share() const;
-    bool repeat_contents();  ///< GuardedBuffer::repeat_contents() of every buffer
+    bool is_filled() const;  ///< GuardedBuffer::is_filled() of every buffer
+    void repeat_contents();    ///< GuardedBuffer::repeat_contents() of every buffer
     void count_operation() { ++*on_data_; }
     std::uint64_t operations_on_data() const { return *on_data_; }
 

@@ -24,7 +24,8 @@ public:
     Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
               const Operation* beside = nullptr, device::Fence fence = device::Fence::none);
     bool shares_memory() const { return memory_.is_shared(); }  ///< every buffer is one of `beside`
-    bool repeat_contents() { return memory_.repeat_contents(); }  ///< GuardedBuffer::repeat_contents() of every buffer
+    bool is_filled() const { return memory_.is_filled(); }  ///< as DeviceMemory's, as the next
+    void repeat_contents() { memory_.repeat_contents(); }
     void lends_memory() { memory_.lend(); }                     ///< others write its memory, so load() fills all of it
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.

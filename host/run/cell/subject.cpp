@@ -205,13 +205,14 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     return std::nullopt;
 }
 
-bool Subject::run_on_repeated_contents(const model::Setup& setup, std::uint64_t seed) {
+bool Subject::run_without_proof(const model::Setup& setup, std::uint64_t seed, bool repeat) {
     setup_ = &setup;
     first().load(setup, seed);
     session_.wait();
-    const bool in_place = first().repeat_contents();
-    if (in_place) run();
-    return in_place;
+    if (!first().is_filled()) return false;
+    if (repeat) first().repeat_contents();
+    run();
+    return true;
 }
 
 void Subject::run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations) {

@@ -56,9 +56,9 @@ public:
     /// memory is short.
     Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false,
                  device::Fence fence = device::Fence::none);
-    /// Instead of verify(), for buffers with repeated contents: loads the data and runs an operation. False if the
-    /// device does not work in this memory.
-    bool run_on_repeated_contents(const model::Setup& setup, std::uint64_t seed);
+    /// Instead of verify(), for separate and repeated pages: loads the data and runs an operation. `repeat`: repeats the
+    /// contents. False if the device does not work in this memory.
+    bool run_without_proof(const model::Setup& setup, std::uint64_t seed, bool repeat);
     /// Checks the output of the operations since verify(), in every set that ran. For a setup that accumulates, checks
     /// only the guards.
     Wrong check_left();
