@@ -21,7 +21,7 @@ std::string number(double x) { return format_exact(parse_real(format_significant
 
 std::string times(double ratio) { return number(ratio) + " times"; }
 
-/// ", mostly in line 12" if one source line has more than half of the total of `cost`; otherwise empty.
+/// ", mostly in line 12" if one source line has more than half of the total of `cost`.
 std::string where(const Counts& counts, double CountedLine::*cost) {
     double all = 0;
     const CountedLine* most = nullptr;
@@ -117,7 +117,6 @@ std::string of_spills(const Record& record) {
 /// `1 - least / is`: share of a cost that would vanish if neighbouring work-items accessed adjacent data.
 double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
 
-/// A possible saving.
 struct Cost {
     std::vector<std::string_view> bounds;  ///< affected bounds; the largest counts
     double part;                           ///< avoidable share of that bound
@@ -212,13 +211,13 @@ struct Compared {
     bool open = false;    ///< estimated from some work-groups
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// The rank of this difference. Fixed if only one cell has the amount: by its ratio, one barrier would rank above
-    /// thousands of instructions.
+    /// Rank of the difference. Fixed if only one cell has the amount: one barrier must not outrank thousands of
+    /// instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
 
-/// The share of work-groups that the counts may not represent; empty if none.
+/// The share of work-groups that the counts may not represent.
 std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
@@ -255,7 +254,7 @@ void compare_memory(SideBySide& both, bool waves) {
     if (waves)
         both.compare("sectors of global memory",
                      [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
-    // Compare only equal numbers of work-items: fewer work-items have fewer neighbours to share sectors with.
+    // Compare only equal numbers of work-items: fewer have fewer neighbours to share sectors with.
     else if (both.a.front().counted_items == both.b.front().counted_items)
         both.compare("distinct sectors of the counted work-groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
@@ -326,8 +325,7 @@ std::vector<std::string> contradictions(const Record& record) {
                                "the work-items touch " + format_rate(touched, "B") + " of distinct data", counts));
     }
     if (work.flops <= 0 || is_whole_type(work.type)) return out;
-    // Authors count a division or a function as different numbers of operations, so a larger declared count proves
-    // nothing.
+    // Authors disagree on the FLOP of a division or a function, so a larger declared count proves nothing.
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
     const double counted = counts.items * flops(counts);

@@ -19,8 +19,8 @@ using namespace model;
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// The two largest differences in the executed work of two cells. `a`, `b`: one Counts per distinct launch. `as_long`:
-/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: ratio of a difference that is
-/// already printed; on a CPU, smaller ratios of sectors are omitted.
+/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: already printed; on a CPU, smaller
+/// ratios of sectors are omitted.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 

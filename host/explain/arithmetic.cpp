@@ -45,9 +45,8 @@ struct Peak {
     std::string name;
 };
 
-/// The peak for the vector width of the code; nullopt if the profile has none for its type. Narrow vectors cannot reach
-/// the peak of wide ones. `scalar peak = 128-bit peak / elements of 128 bits`, because a processor executes at most as
-/// many scalar as 128-bit instructions per second.
+/// The peak for the vector width of the code; nullopt if the profile has none for its type. `scalar peak = 128-bit peak
+/// / elements of 128 bits`, because a processor executes at most as many scalar as 128-bit instructions per second.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -146,8 +145,8 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether the hot code divides integers; always true on a GPU. Compilers hoist divisions out of it. A division is
-/// sampled at the next instruction, so the block before the hottest one in its loop counts too.
+/// Whether the hot code divides integers; always true on a GPU. Compilers hoist divisions. A division is sampled at the
+/// next instruction, so the block before the hottest one in its loop counts too.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
@@ -157,8 +156,8 @@ bool divides_integers(const Record& record) {
            });
 }
 
-/// An operation with its own rate: its unit, its name, the rate's identifier. Empty: no bound, as for integer
-/// additions. Compilers remove most of them.
+/// An operation with its own rate: its unit, its name, the rate's identifier. Empty: no bound. Compilers remove most
+/// integer additions, so they have none.
 struct Slow {
     std::string unit, name, figure;
 };
@@ -176,7 +175,7 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
     return {};
 }
 
-/// Bounds functions, divisions and 64-bit products by their own rates. The times of operations on one unit add up.
+/// Functions, divisions and 64-bit products. The times of operations on one unit add up.
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);

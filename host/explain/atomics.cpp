@@ -35,10 +35,10 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 /// The rate of atomics on `addresses` addresses: normally the highest measured rate up to N, the smallest measured
 /// number >= `addresses`. nullopt if N does not exist.
 /// - `in_place`: the memory executes atomics, as on a GPU. A power law interpolates between two measured numbers.
-/// - Otherwise cache lines move between cores. The rate at exactly `addresses`, or of equally many cache lines, is
-///   used.
-/// - High end: also rates up to the first measured number >= `spread * addresses`, unless there is one address. The
-///   addresses may be spread over more parts of a cache than the measured ones.
+/// - Otherwise cache lines move between cores. A rate at exactly `addresses`, or of as many cache lines, takes
+///   precedence.
+/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. They may be
+///   spread over more parts of a cache than the measured ones.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -54,7 +54,7 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
         high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
     if (above->first == addresses) {
-        // On few addresses, one core alone can be faster than all cores, so rates with fewer addresses do not count.
+        // On few addresses, one core can be faster than all cores, so rates with fewer addresses do not count.
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
@@ -88,8 +88,7 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
     if (!rate) return out.lacks("global atomics", "rate of them", "atomic.global.many");
     auto bound = at_rate("atomics", "global atomics", "atomics", work.atomics, "op", *rate);
-    // If other processes took cores, one core may run alone and exchange no cache lines. The low end then uses the
-    // highest measured rate.
+    // If other processes took cores, one core may run alone and exchange no cache lines.
     if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
         fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, work.atomics / std::max(fastest->value, fastest->high));

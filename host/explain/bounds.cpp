@@ -182,7 +182,7 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
     out.bounds.push_back(std::move(bound));
 }
 
-// Distinct bytes and executed work of a launch, extrapolated from the work-groups that the simulator counted.
+// Work of a launch, extrapolated from the work-groups that the simulator counted.
 
 namespace {
 
@@ -203,7 +203,7 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
 
 /// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree, each written
 /// byte must be stored once, and nothing in private memory. The instructions must suffice for half of the counted
-/// operations: compilers remove address arithmetic.
+/// operations: compilers remove the rest.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;

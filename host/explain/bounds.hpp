@@ -1,8 +1,5 @@
-// Lower bounds of a cell's time: `bound = amount / peak`. The peak is a figure of the device's profile.
-//
-// Amounts are declared, counted by the simulator or a profiler, or estimated from samples. A compiler may fuse, hoist
-// or remove simulated work, so the low end of such a bound omits work that compilers often remove. `simulated` marks
-// such bounds, and bounds that assume one use of every buffer.
+// A compiler may fuse, hoist or remove simulated work, so the low end of such a bound omits work that compilers often
+// remove. `simulated` marks such bounds, and bounds that assume one use of every buffer.
 #pragma once
 
 #include <optional>
@@ -43,7 +40,6 @@ bool is_gpu(const Record& record);
 bool has_counts(const Record& record);
 /// Whether the profiler counted the timed operation, which must be a single launch.
 bool has_counters(const Record& record);
-/// A profiler counter by name; nullopt if it was not counted.
 std::optional<double> counter_of(const Record& record, const std::string& name);
 
 /// `work-groups / work-groups that the device holds at once` (CPU: one per core); at least 1. Needs `record.counts`.
@@ -51,28 +47,27 @@ double rounds_of(const Record& record, const Limits& limits);
 
 /// Compute units that the work-groups can occupy; all if the number of work-groups is unknown.
 double parallel_of(const Record& record, const Limits& limits);
-/// `ceil(groups / units) * units / groups`: factor by which uneven work-groups lengthen the work. 1 if it is at most
-/// `alike`, or if `groups` is unknown.
+/// Factor by which uneven work-groups lengthen the work: `ceil(groups / units) * units / groups`. 1 if at most `alike`,
+/// or if `groups` is unknown.
 double uneven_share(const Record& record, const Limits& limits);
-/// Share of the `parallel` usable cores that the cell's threads got. 1 on a GPU, or if nearly all cores were available.
+/// Share of the `parallel` usable cores that the cell's threads got. 1 on a GPU, or if it is nearly 1.
 double available_share(const Record& record, double parallel);
 
-/// `count / figure`, where `figure` is a rate.
+/// `count / figure`; `figure` is a rate.
 Bound at_rate(const std::string& id, const std::string& name, const std::string& brief, double count,
               const std::string& unit, const Figure& figure);
-/// `count * figure`, where `figure` is a duration.
+/// `count * figure`; `figure` is a duration.
 Bound at_time(const std::string& id, const std::string& name, const std::string& brief, double count,
               const Figure& figure);
-/// Adds the times of `more`, which runs after the work of `bound`.
+/// `more` runs after the work of `bound`.
 void add(Bound& bound, const Bound& more);
-/// Multiplies the value, the low end and the high end.
 void scale(Bound& bound, double times);
 /// Lengthens a bound if other processes took cores. `parallel`: cores that the work can use. `already`: factor by which
 /// the bound already allows for idle cores.
 Bound on_available_cores(Bound bound, const Record& record, double parallel, double already = 1);
-/// Shortens a bound, because a nearer cache level may serve the share `nearer` of the data: `seconds * (1 - nearer * (1
-/// - relative_time))`, low end: `low * (1 - nearer)`. `relative_time`: access time of the nearer level / of this level;
-/// 0 if both work at the same time.
+/// Shortens a bound, because a nearer cache level may serve the share `nearer` of the data. Value: `seconds * (1 -
+/// nearer * (1 - relative_time))`. Low end: `low * (1 - nearer)`. `relative_time`: access time of the nearer level / of
+/// this level; 0 if both work at the same time.
 Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
 /// If only the low end is within the time, sets the bound to it: the compiler must have removed the rest of the work.
 void lower_to_time(Bound& bound, const Record& record);
@@ -83,7 +78,7 @@ void add_asked(const Record& record, Bound bound, Explanation& out);
 
 std::string level_id(std::size_t level);    ///< "l1" for 0
 std::string level_name(std::size_t level);  ///< "L1" for 0
-/// Number of cache levels that the operating system or the figures of `family` show, even one of unknown size.
+/// Cache levels that the operating system or the figures of `family` show, even one of unknown size.
 std::size_t levels_of(const Limits& limits, const std::string& family);
 
 /// The first cache level that holds all of a cell's data.
@@ -93,7 +88,8 @@ struct Place {
     double nearer = 0;    ///< share of the data that the level before may hold
 };
 /// The place of the cell's data; nullopt if no cache size is known. `instances`: caches per level, for example one per
-/// core. The last level has one; on NVIDIA, only L1 has several. If every work-group reads all data, one cache counts.
+/// core. The last level has one cache; on NVIDIA, only L1 has several. If every work-group reads all data, one cache
+/// counts.
 std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances);
 
 // --- Counted amounts and sampled code (bounds.cpp, issue.cpp) --------------------------------------------------------
@@ -101,7 +97,7 @@ std::optional<Place> place_of(const Record& record, const Limits& limits, const 
 /// For example "counted by simulation of 2 of 4096 groups".
 std::string source_of(const Counts& counts);
 
-/// Bytes that a cache level or the memory reads and writes.
+/// In bytes.
 struct Traffic {
     double read = 0, written = 0;
 
@@ -117,7 +113,6 @@ Traffic beyond(const Counts& counts, double holds, double instances);
 /// The record, with undeclared work from the counts, if the simulator counted the timed launch.
 Record with_counted_work(Record record);
 
-/// The share of samples in the blocks that `is_meant` accepts.
 template <typename IsMeant>
 double share_of(const Hot& hot, IsMeant is_meant) {
     double out = 0;
@@ -125,7 +120,7 @@ double share_of(const Hot& hot, IsMeant is_meant) {
         if (is_meant(block)) out += block.share;
     return out;
 }
-/// The sampled hot code; null if the code was not sampled.
+/// Null if the code was not sampled.
 const Hot* sampled_code(const Record& record);
 /// Float operations per work-item, without functions.
 double plain_floats(const Counts& counts);

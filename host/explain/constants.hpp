@@ -1,6 +1,5 @@
 // Thresholds and factors of `cllab why`. In parentheses: the unit-test suite that fails if the value changes. "Fitted"
-// values give the kernels of tests/trial the right limiter on an H200 and a 16-core CPU. They are not properties of a
-// processor.
+// values give the kernels of tests/trial the right limiter on an H200 and a 16-core CPU.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +8,28 @@ namespace cllab::explain {
 
 // --- When a bound names the limiter ----------------------------------------------------------------------------------
 
-/// Two times or rates are equal if their ratio is below this. Covers values outside a 95 % interval, and clock drift
-/// since the profile. (why)
+/// Two times or rates are equal below this ratio. Covers clock drift since the profile, and values outside a 95 %
+/// interval. (why)
 constexpr double alike = 1.05;
 /// A bound is the limiter if it is at least `most_of_the_time` of the time, and the next bound is at most
 /// `clear_of_the_next` of it. Definitions, stated by `cllab why --help`. (why)
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
 /// No limiter is named if a CPU's issue bound exceeds this many times the time: other work slowed the measurement of
-/// the rate. Applies to the bound's value, not to its low end. (why_doubt)
+/// the rate. (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;
 /// A resource that the warps mainly wait for is the limiter if its bound is at least this share of `time - launch
-/// overhead`. Nsight Compute uses the same threshold. (why_stalls)
+/// overhead`. Threshold of Nsight Compute. (why_stalls)
 constexpr double busy = 0.6;
 /// The main stall reason causes at least this share of all waiting. (why_stalls)
 constexpr double most_of_the_waiting = 0.5;
 /// Above this relative spread of the time, no limiter is named: the machine may not be in the state of the profile.
 /// (why)
 constexpr double widest_spread = 0.1;
-/// A launch and another bound may add up to the time. Each must be at least `part_beside_launch` of the time, and their
-/// sum at least `least_with_launch`. A sum is close to the time by accident more often than one bound is. (why)
+/// A launch and another bound may add up to the time. Each must be at least `part_beside_launch` of it, and their sum
+/// `least_with_launch`. A sum is close to the time by accident more often than one bound is. (why)
 constexpr double part_beside_launch = 0.1, least_with_launch = 0.85;
-/// A launch may be shorter than in the profile by this share. An empty kernel took 5.0 to 6.1 us in four profiles
-/// (`cllab run launch`): ±10 %. (why)
+/// A launch may be this share shorter than in the profile. An empty kernel took 5.0 to 6.1 us in four profiles (`cllab
+/// run launch`). (why)
 constexpr double launch_shorter_by = 0.1;
 /// A single launch is impossible below this share of an empty kernel's time. Empty launches vary more than rates.
 /// (limits)
@@ -38,12 +37,11 @@ constexpr double least_of_empty_launch = 0.5;
 
 // --- Which peaks are measured again (why_doubt) ----------------------------------------------------------------------
 
-/// A bound of at least this share of the time would explain it if the true peak were half as fast.
+/// A bound of this share of the time would explain it if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
-/// A new peak is used only up to this relative width of its interval, or if a bound exceeds the time and the new peak
-/// is faster.
+/// Maximum relative interval of a new peak that is used. Exception: a bound exceeds the time, and the peak is faster.
 constexpr double widest_peak = 0.5;
-/// Maximum number of peaks measured again per cell. Each takes up to a second.
+/// Maximum peaks measured again per cell, each in up to a second.
 constexpr std::size_t most_measured_again = 3;
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
@@ -52,18 +50,18 @@ constexpr std::size_t most_measured_again = 3;
 constexpr double sector_bytes = 32;
 /// Bytes per CPU cache line if the profile has no figure. (why_counted_memory)
 constexpr double line_bytes = 64;
-/// Two ratios `read / all bytes` are equal if they differ by less. Edges and small tables cause such differences. The
-/// streams' ratios 1/2 and 2/3 differ by five times as much. (why_bounds)
+/// Two ratios `read / all bytes` are equal if they differ by less than this, for example by edges and small tables. The
+/// streams' ratios 1/2 and 2/3 differ by more. (why_bounds)
 constexpr double same_proportion = 0.03;
-/// An access is scattered if it touches more than this many times the sectors that it needs. Edges and misalignment
-/// stay below. (why_counted_memory)
+/// An access is scattered above this many times the sectors that it needs. Edges and misalignment stay below.
+/// (why_counted_memory)
 constexpr double scattered_from = 1.5;
 /// If the work-groups share this part of all data, each core's cache needs all data. (why_bounds)
 constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// Samples or operations of at least this share stand for all. The rest can only lengthen the bound. (why_instructions)
+/// Samples or operations of at least this share stand for all. (why_instructions)
 constexpr double most_samples = 0.8;
 /// Listed blocks with at least this share of the samples are treated as all code. Blocks below 0.5 % are not listed.
 /// (why_bounds)
@@ -71,39 +69,37 @@ constexpr double nearly_all_samples = 0.98;
 /// Lanes of the widest wave (AMD). At least one of them is active. (why_counted_operations)
 constexpr double widest_wave = 64;
 /// `most_floats_in_vector`: of AVX-512. Vector functions may be that many times as fast as the profile's scalar calls.
-/// `scalar_call`: scalar code may need only this share of the profile's time, because the probe also prepares each
-/// call's arguments. (why_counted_operations)
+/// `scalar_call`: scalar code may need only this share of the profile's time, because the probe also prepares
+/// arguments. (why_counted_operations)
 constexpr double most_floats_in_vector = 16, scalar_call = clear_of_the_next;
 
 // --- Instruction issue -----------------------------------------------------------------------------------------------
 
-/// Minimum share of instructions that take an issue slot. Processors fuse compares with branches and eliminate moves:
-/// one of five instructions in the shortest loop that computes. (why_bounds)
+/// Minimum share of instructions that take an issue slot. Processors fuse or eliminate the others: one of five in the
+/// shortest loop that computes. (why_bounds)
 constexpr double fused = 0.8;
-/// Hardware threads per core. Two threads of the issue-rate probe may share a core; those of few work-groups may not.
+/// Hardware threads per core. Threads of the issue-rate probe may share a core; those of few work-groups may not.
 /// (why_instructions)
 constexpr double threads_of_core = 2;
 /// A GPU may issue other instructions this many times as fast as multiply-adds. (why)
 constexpr double issue_beside_multiply_adds = 2;
-/// Instructions are estimated from blocks that compute and blocks that never wait. Minimum share of the former in the
-/// samples of both. Fitted. (why_instructions)
-constexpr double few_that_compute = 1.0 / 3;
-/// A loop hardly waits for global memory if at most this share of the kernel's accesses is global. Fitted.
+/// Instructions are estimated from blocks that compute and blocks that never wait. Minimum share of the former. Fitted.
 /// (why_instructions)
+constexpr double few_that_compute = 1.0 / 3;
+/// A loop hardly waits for global memory if at most this share of accesses is global. Fitted. (why_instructions)
 constexpr double hardly_any = 0.1;
 /// Two amounts of bytes are equal within this share. (why_instructions)
 constexpr double once_within = 0.1;
 
 // --- Local memory and atomics ----------------------------------------------------------------------------------------
 
-/// Bytes per pass through the local memory banks if the profile has no figure: 32 banks of 4 bytes, as on NVIDIA and
-/// AMD. (why_counted_memory)
+/// Bytes per pass through the banks of local memory if the profile has no figure: 32 banks of 4 bytes (NVIDIA, AMD).
+/// (why_counted_memory)
 constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts above this many times the conflict-free passes. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The high end of an atomic rate includes rates up to the first measured number of at least this many times the cell's
-/// addresses. They may be spread well over the parts of a cache. Measured: 1, 4, 32, 256, 4096, 65536 addresses.
-/// (why_atomics)
+/// The high end of an atomic rate includes rates with more addresses: up to the first measured number of at least this
+/// many times the cell's. The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Below this many distinct addresses per counted atomic, work-groups share addresses. (why_counted_memory)
 constexpr double meet_below = 0.5;
@@ -113,13 +109,13 @@ constexpr double meet_below = 0.5;
 /// Maximum resident work-items per GPU compute unit if the profile has no figure. Compute capabilities 5 to 12: at most
 /// 2048. GCN, CDNA 1: 40 waves of 64; CDNA 2, 3: 32. (why_counted_operations)
 constexpr double most_resident = 2560;
-/// Out-of-order window in instructions. No processor has a larger one; most have half. (why_counted_operations)
+/// Out-of-order window in instructions. No processor has a larger one. (why_counted_operations)
 constexpr double looks_ahead = 1000;
-/// If consecutive work-items overlap by a larger share, a core works on several at once, and their chains give no
-/// bound. Fitted. (why_counted_operations)
+/// If consecutive work-items overlap by more, a core works on several at once, and their chains give no bound. Fitted.
+/// (why_counted_operations)
 constexpr double most_overlap = 0.5;
 /// Shortest `time of a chain's operation / time of a multiply-add`. A CPU adds floats in half that time and computes
-/// logic in a quarter. A GPU's compiler fuses two operations into one. (why_counted_operations)
+/// logic in a quarter. A GPU's compiler fuses operations. (why_counted_operations)
 constexpr double least_of_floats = 0.5, least_of_any = 0.25;
 
 // --- Launch ----------------------------------------------------------------------------------------------------------
@@ -133,23 +129,22 @@ constexpr double least_working = 0.75;
 
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
-/// A chain is mentioned from `long_chain` links and `chain_of_most` of all operations or loads. In a loop, half of the
-/// operations may only advance the counter. (why_advice)
+/// A chain is mentioned from `long_chain` links and `chain_of_most` of all operations or loads. Half of a loop may only
+/// advance its counter. (why_advice)
 constexpr double long_chain = 32, chain_of_most = 0.3;
 /// A cost is mentioned if it is at least this share of the time. (why_advice)
 constexpr double worth_saying = 0.1;
 /// An amount is mentioned from this many times the necessary amount. (why_counted_memory)
 constexpr double worth_a_sentence = 1.5;
-/// If at least this share of a work-group's atomics go to one word, a sum within the work-group helps.
-/// (why_counted_memory)
+/// If this share of a work-group's atomics go to one word, a sum within the work-group helps. (why_counted_memory)
 constexpr double meeting_in_group = 1.0 / 8;
 /// Work-groups of `enough_items` need not be larger. `usual_items`: the advised size. (why_counted_operations)
 constexpr double enough_items = 64, usual_items = 256;
-/// Declared and counted amounts may differ by this factor: authors count duplicate data, or the addition after a
-/// product, differently. (why_contradiction)
+/// Declared and counted amounts may differ by this factor: authors count, for example, duplicate data differently.
+/// (why_contradiction)
 constexpr double most_apart = 2;
-/// Two amounts of work are equal below this ratio. Edges and other address arithmetic change an amount by a few per
-/// cent. (why_counted_memory)
+/// Two amounts of work are equal below this ratio. Edges and address arithmetic cause a few per cent.
+/// (why_counted_memory)
 constexpr double little = 1.1;
 
 }  // namespace cllab::explain

@@ -1,5 +1,5 @@
-// Instruction issue. CPU: instructions estimated from sampled code, at the measured issue rate. GPU: instructions
-// counted by a profiler, and the busiest pipe.
+// Instruction issue. CPU: instructions estimated from sampled code, at the measured rate. GPU: instructions counted by
+// a profiler, and the busiest pipe.
 #include <algorithm>
 
 #include "core/table.hpp"
@@ -19,8 +19,8 @@ std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
 
 double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
 
-/// Whether a block has no slow instruction, and accesses only its stack or a kernel's hardly used global memory.
-/// Example: a CPU's loop over the work-items of a group between two barriers.
+/// Whether a block has no slow instruction and hardly waits for global memory. Example: a CPU's loop over the
+/// work-items of a work-group between two barriers.
 bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const double global = accesses(counts.global) + accesses(counts.constant),
                  near = accesses(counts.local) + accesses(counts.private_memory);
@@ -35,8 +35,7 @@ struct Executed {
     double instructions = 0, seen = 0;
 };
 
-/// `instructions = counted operations / operations per instruction`. Samples weight the blocks, as if all blocks issued
-/// at one rate.
+/// `instructions = counted operations / operations per instruction`. Assumes that all blocks issue at one rate.
 Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;

@@ -17,7 +17,7 @@ bool chases_by_index(const Record& record) {
     return hot && share_of(*hot, [](const auto& b) { return b.memory.contains(HotBlock::index_chain); }) > 0.5;
 }
 
-/// Extra seconds of a load by index compared with a load by address.
+/// Seconds of a load by index minus those of a load by address.
 double more_by_index(const Limits& limits) {
     const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
     return by_index && by_address ? std::max(0.0, by_index->value - by_address->value) : 0;
@@ -31,8 +31,7 @@ struct Link {
     std::string id{};            ///< of the figure, except for a load
 };
 
-/// The load latency of the level that holds the data, or else of a nearer level. The nearer one is never slower, so the
-/// bound is only weaker.
+/// The load latency of the level that holds the data, or else of a nearer level, which is never slower.
 Link link_of_load(const Record& record, const Limits& limits, Explanation& out) {
     Link link;
     link.place = place_of(record, limits, "latency", 1);
@@ -64,15 +63,14 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // Each load may go to another page and miss the TLB. The bound assumes this and uses the time of a random chase;
-    // its low end does not.
+    // Each load may miss the TLB. The bound assumes this (the time of a random chase); its low end does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", or " + format_seconds(each) + " per load if each load goes to another page";
         bound.seconds = links * each;
         bound.high = std::max(bound.high, bound.seconds);
     }
-    // An index adds a cycle or more per load. Such loads in the code most likely form the chain.
+    // An index adds a cycle or more per load. If the code has such loads, they most likely form the chain.
     const double more = more_by_index(limits);
     if (more <= 0 || link.figure->id == "latency.l1.indexed" || !chases_by_index(record)) return;
     bound.how += ", " + format_seconds(more) + " more per load, because the loads are by index";
@@ -94,9 +92,8 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     bound.how += link.instead;
     if (link.place) add_detours(bound, link, links, record, limits);
     bound = on_available_cores(std::move(bound), record, 1);
-    // An atomic's latency depends on its address by up to a factor of two (`cllab run atomic`, several processes), and
-    // a profile measures few addresses. A GPU executes atomics in L2 or farther away, so L2's load latency is the low
-    // end.
+    // An atomic's latency depends on its address, by up to a factor of two (`cllab run atomic`, several processes). The
+    // low end is L2's load latency, because a GPU executes atomics in L2 or farther away.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return out.lacks("latency", "L2 latency, and without it an atomic's shortest time is not known");
@@ -166,7 +163,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // A chain of about as many operations as the work-item has float operations consists of floats.
+    // A chain of about as many operations as float operations consists of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};
@@ -178,7 +175,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     const auto& chain = record.counts->path;
     const auto place = place_of(record, limits, "latency", 1);
     const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
-    // A CPU fetches the first load of a work-item ahead, because its address is known.
+    // A CPU fetches a work-item's first load ahead, because its address is known.
     const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
     const std::array<Part, 4> parts{
         {{loads, "latency." + level + ".latency", "loads"},
@@ -207,8 +204,8 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// Work-items, or vectors of them, that a CPU core runs one after another. A core looks ahead: it starts the next one
-/// before it ends the current one.
+/// Work-items, or vectors of them, that a CPU core runs one after another. A core starts the next one before it ends
+/// the current one.
 struct Turns {
     double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the chain before
     const char* unknown = "";        ///< why the number is unknown

@@ -1,4 +1,4 @@
-// Launch overhead and the dispatch of work-groups, as measured with empty kernels.
+// Launch overhead and group dispatch, as measured with empty kernels.
 #include <algorithm>
 
 #include "explain/bounds.hpp"
@@ -11,7 +11,7 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* empty = limits.find("launch.empty.item");
     if (!empty || is_gpu(record) || work.groups < 2) return empty;
-    // A CPU launch may end only after all its threads have woken up: 26 us with 16 groups, 19 us with one (`cllab run
+    // A CPU launch may wait until all its threads have woken up: 26 us with 16 groups, 19 us with one (`cllab run
     // launch`, PoCL, 16 cores).
     const auto* on_all = limits.find("launch.empty.device");
     if (!on_all) return empty;
@@ -22,7 +22,7 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
 }
 
 /// Adds the load latency of the last work-group, which starts after all others. A GPU's L1 keeps no data from the
-/// launch before (`cllab run latency`), so the data comes from L2 or farther away.
+/// launch before (`cllab run latency`), so data that is read once comes from L2 or farther away.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");

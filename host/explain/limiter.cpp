@@ -15,8 +15,8 @@ namespace {
 /// Whether `id` is the bound of a cache level or of memory: "l2", "memory".
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
-/// Whether two bounds describe the same work, so that `first` need not be clear of `next`. They are two memory levels,
-/// cause and effect, or a CPU's barriers and issue (a CPU passes a barrier by looping over work-items).
+/// Whether two bounds describe the same work: two memory levels, cause and effect, or a CPU's barriers and issue (a CPU
+/// passes a barrier by looping over work-items).
 bool go_together(const Bound& first, const Bound& next) {
     const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
     return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||
@@ -78,8 +78,8 @@ const Reason& reason_of(const Wait& wait) {
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
-/// The limiter that the wait names; nullopt: none. If warps wait for global memory, and atomics are the largest bound
-/// apart from the launch, it is atomics. An atomic here may take longer than any in the profile.
+/// The limiter that the wait names. If warps wait for global memory, and atomics are the largest bound apart from the
+/// launch: atomics, as one may take longer than any in the profile.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -151,9 +151,9 @@ double metric(const Record& record, const std::string& wanted, const std::string
     return 0;
 }
 
-/// Size of the last-level cache in bytes; 0: unknown. It is the largest size found by a pointer chase that reached
-/// memory, or a larger amount that the bandwidth sweep read at the rate of a cache. A chase may find too small a size:
-/// the near half of a large cache, or the reach of the TLB.
+/// Size of the last-level cache in bytes; 0: unknown. The largest size found by a pointer chase that reached memory, or
+/// a larger amount that the bandwidth sweep read at a cache's rate. A chase may find only the near half of a cache, or
+/// the reach of the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -228,10 +228,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
     return std::nullopt;
 }
 
-// The wait of a launch's warps, sampled by Nsight Compute.
-//
-// A kernel may reach no peak because its warps wait for each other, or because it has too few. The main reason of the
-// waiting can name a limiter: a `busy` resource that causes it, or else the waiting itself (Stall).
+// A kernel may reach no peak because its warps wait. The main reason of the waiting can name a limiter: a `busy`
+// resource that causes it, or else the waiting itself (Stall).
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;
@@ -260,7 +258,7 @@ std::optional<Wait> longest_wait(const Record& record) {
 
 void name_by_wait(const Record& record, Explanation& out) {
     if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
-    // Warps exist only between the first and the last work-item, so the launch overhead has no stall reasons.
+    // Warps exist only between the first and the last work-item, not during the launch overhead.
     const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
     const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
                  inside = std::max(0.0, record.time->median - launch);

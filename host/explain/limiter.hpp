@@ -1,9 +1,7 @@
-// Names the limiter of a cell's time.
-//
-// A model of the machine often blames the wrong resource. So a resource has a bound only if its least use and its
-// measured peak are known (bounds.hpp). The largest bound is the limiter if it is most of the time and clearly larger
-// than all others. The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the
-// warps may name it (name_by_wait). The place of the samples does not.
+// A resource has a bound only if its least use and its measured peak are known (bounds.hpp), because models often blame
+// the wrong resource. The largest bound is the limiter if it is most of the time and clearly larger than all others.
+// The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the
+// limiter (name_by_wait). The place of the samples does not.
 #pragma once
 
 #include <optional>
@@ -20,7 +18,7 @@ namespace cllab::explain {
 Explanation explain(const Record& record, const Limits& limits);
 
 /// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then names the limiter
-/// again. Call this after the doubtful peaks were measured again.
+/// again. Call it after Peaks has measured doubtful peaks again.
 void drop_removed(const Record& record, Explanation& out);
 
 /// `brief` of the limiter; "memory+launch" if two bounds add up; "-" if no limiter is named.

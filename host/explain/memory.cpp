@@ -9,8 +9,8 @@
 namespace cllab::explain {
 namespace {
 
-/// Bytes that one cache of each level holds, from the operating system or else from the figures of `family`. A 0 at the
-/// end is a further level of unknown size.
+/// Bytes that one cache of each level holds, from the operating system or else from the figures of `family`. A final 0:
+/// a further level of unknown size.
 std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     if (!limits.caches.empty()) return {limits.caches.begin(), limits.caches.end()};
     std::vector<double> out;
@@ -22,7 +22,7 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether a CPU's data would come from L3 or memory if there were twice as much of it.
+/// Whether twice as much data of a CPU would come from L3 or memory.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -49,14 +49,14 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-/// Bounds the reads of a cell whose data fits a cache, at the level's measured read rate.
+/// For data that fits a cache: `bytes read / the level's read rate`.
 void bound_cache(const Record& record, const Limits& limits, const Place& place, Explanation& out) {
     const auto& work = record.work;
     const auto name = level_name(place.level), id = level_id(place.level);
     const auto levels = levels_of(limits, "bandwidth");
     const auto* rate = limits.find("bandwidth." + id + ".rate");
     if (!rate) return out.lacks("memory traffic", "bandwidth of " + name, "bandwidth." + id + ".rate");
-    // A level is at least as fast as the levels behind it. Its figure may be disturbed.
+    // A level is at least as fast as those behind it. Its figure may be disturbed.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
             limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
@@ -68,7 +68,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
             bound = std::move(both);
-    // All cores share the last level. The share that one core can use is unknown.
+    // All cores share the last level, so the share of one core is unknown.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
     // If every core reads all data, its hits in the nearer level take time too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
@@ -106,7 +106,7 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     out.bounds.back().simulated = true;  // the kernel may touch only a part of them
 }
 
-/// GPU: `sectors / measured rate of scattered sectors`, for accesses that touch more sectors than their bytes fill.
+/// GPU: `sectors / rate of scattered sectors`, for accesses that touch more sectors than their bytes fill.
 void bound_scattered(const char* what, double sectors, const SectorRequests& requests, const Record& record,
                      const Limits& limits, Explanation& out) {
     const bool is_scattered =
@@ -120,8 +120,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Least and greatest number of touched lines of `bytes` bytes per touched sector. The counts have sectors of 32 bytes
-/// and lines of 128 bytes. Such a line may be touched in part.
+/// Least and greatest number of touched lines of `bytes` bytes per touched sector. The counts have lines of 128 bytes,
+/// which may be touched in part.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
@@ -167,7 +167,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     // Waves request whole sectors from L1.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
     if (auto first = is_gpu(record) ? level(0, asked * uneven_share(record, limits)) : std::nullopt) {
-        // Only the first load of a sector is certain. A compiler may keep the values in registers.
+        // Only the first load of a sector is certain: compilers keep values in registers.
         first->low *= std::min(1.0, distinct(counts, record.work).read / asked);
         lower_to_time(*first, record);
         add_asked(record, *std::move(first), out);
@@ -186,7 +186,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
                     record, limits, out);
 }
 
-/// Bounds memory by the bytes that the profiler counted. Returns false if it counted none.
+/// Returns false if the profiler counted no bytes.
 bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!has_counters(record)) return false;
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");

@@ -25,8 +25,8 @@ public:
     virtual ~Measure() = default;
     /// Times one cell, with at most `seconds` of sampling. Does not find its hot code.
     virtual model::Record run(const model::Cell& cell, double seconds) = 0;
-    /// Measures figure `id` of a profile. Samples each needed cell for `seconds`. The result starts with `id`; other
-    /// figures from the same cells follow. Empty if there is no value for `id`.
+    /// Measures figure `id` of a profile; samples each of its cells for `seconds`. The result starts with `id`; other
+    /// figures from the same cells follow. Empty without a value for `id`.
     virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
 };
 
@@ -45,16 +45,16 @@ public:
 
 private:
     std::vector<Figure> measured(const std::string& id);
-    /// Measures the figures that an unexplained time lacks, each once. Returns those with a reliable value.
+    /// If the time is unexplained: measures the missing figures, each once. Returns those with a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures a doubtful peak again. `before`: its value so far. `limit`: the verdict with that value. The result's
-    /// `note` says why the new value is used or not.
+    /// `note` gives the reason of the decision.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
 
     Measure& measure_;
     Limits limits_, used_;
-    double seconds_ = 0.1;                               ///< sampling time of the cells that measure a peak
+    double seconds_ = 0.1;                               ///< sampling time per cell
     std::map<std::string, Clock::time_point> measured_;  ///< last measurement of each peak
     std::set<std::string> tried_;                        ///< missing peaks that were tried
 };
@@ -67,10 +67,10 @@ const Bound* doubted(const Explanation& explanation, const Timing& time);
 
 /// How many times as fast the peak is now: `new rate / old rate` or `old time / new time`. 0 if a value is missing.
 double gain(const Figure& before, const Figure& now);
-/// The figures that both measurements have, each from the slower one. Reason: under load, a difference of two times can
-/// be a hundredth of its real value (two cores, five other programs).
+/// The figures that both measurements have, each from the slower one. Under load, a difference of two times can be a
+/// hundredth of its real value (two cores, five other programs).
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
-/// Whether the figure's interval is narrow enough to use.
+/// Whether the figure's interval is narrow enough.
 bool is_known(const Figure& figure);
 /// Whether `now` is faster by more than `alike`, and is_known.
 bool is_faster(const Figure& before, const Figure& now);
@@ -85,8 +85,7 @@ bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
 /// Replaces the figure with the identifier of `now`, and marks it as measured after the profile.
 void replace(Limits& limits, Figure now);
-/// The elements of `first` that were used and whose value `limits` still has. `first`: peaks that were measured again
-/// for the cell's first timing.
+/// The elements of `first` that were used and whose value is still in `limits`.
 std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits);
 
 }  // namespace cllab::explain
