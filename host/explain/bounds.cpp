@@ -203,7 +203,7 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
 
 /// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree, each written
 /// byte must be stored once, and nothing in private memory. The instructions must suffice for half of the counted
-/// operations: compilers remove the rest.
+/// operations: compilers remove addresses.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;
