@@ -51,8 +51,8 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
     const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };
     if (sets > most_sets)
         throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " copies of " +
-                          sized(bytes) + ", " + sized(wanted) + " in all; the limit is " +
-                          std::to_string(static_cast<unsigned>(most_sets)) + " copies, so use larger buffers");
+                          sized(bytes) + ", " + sized(wanted) + " in all; at most " +
+                          std::to_string(static_cast<unsigned>(most_sets)) + " are possible, so use larger buffers");
     const double guarded = device_bytes(setup);
     if (sets > 1 && sets * guarded > room)
         throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " copies of " +
