@@ -101,19 +101,19 @@ def main():
         if REGISTERED.exists():
             shutil.copy(REGISTERED, folder / "pocl.icd")
         return
-    near, beside = folder / "lib" / library.parent.name, folder / "share/pocl"
-    for place in near, beside / "include":
+    near, share = folder / "lib" / library.parent.name, folder / "share/pocl"
+    for place in near, share / "include":
         place.mkdir(parents=True, exist_ok=True)
     link(near / library.name, library)
     link(near / "pocl", library.parent / "pocl")
     names = named_functions()
     for header in (data / "include").iterdir():
         if header.name == "opencl-c.h":
-            (beside / "include" / header.name).write_text(small_header(header.read_text(), names))
+            (share / "include" / header.name).write_text(small_header(header.read_text(), names))
         else:
-            link(beside / "include" / header.name, header)
+            link(share / "include" / header.name, header)
     for bitcode in data.glob("kernel-*.bc"):
-        make_small(bitcode, beside / bitcode.name, tools, names)
+        make_small(bitcode, share / bitcode.name, tools, names)
     (folder / "pocl.icd").write_text(f"{near / library.name}\n")
 
 

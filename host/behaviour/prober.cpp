@@ -107,7 +107,7 @@ private:
 
     std::string text() const { return std::string(embedded(question_.file() + ".cl")); }
     /// The same text, changed so that no cache has it.
-    std::string fresh() const { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text()); }
+    std::string anew() const { return concat("#define SALT ", Clock::now().time_since_epoch().count(), "\n", text()); }
 
     device::Built built(const std::string& text, const std::string& options) {
         const auto sizes = concat(" -DTRIPS=", sizes_.at("trips"), " -DLOCAL_BYTES=", sizes_.at("local_bytes"));
@@ -282,7 +282,7 @@ private:
     Answer build() {
         const auto& [kernel, change, global, local, settings] = launches_[0];
         return measure(change == "cold" ? "s" : "", [&] {
-            const auto cold = fresh();
+            const auto cold = anew();
             const double seconds = built(cold, "").seconds;
             if (change == "cold") return seconds;
             return built(cold + (change == "comment" ? "// other" : ""), settings.at("options")).seconds / seconds;
@@ -292,7 +292,7 @@ private:
     /// The kind of the program binary, or whether a launch or a second build changes it.
     Answer binary() {
         const auto& launch = launches_[0];
-        const auto source = fresh();
+        const auto source = anew();
         auto of = ready(launch, built(source, ""));
         const auto before = device::program_binary(of.built);
         if (launch.change == "kind") return {Answer::Status::answered, inspect::describe(inspect::recognise(before))};

@@ -15,12 +15,12 @@ namespace {
 
 /// The position after this line and the lines that a '\\' joins to it.
 std::size_t end_of_line(std::string_view text, std::size_t at) {
-    const auto goes_on = [&](std::size_t end) {
+    const auto continues = [&](std::size_t end) {
         const auto last = end - (text[end - 1] == '\r' ? 2 : 1);
         return last > at && text[last] == '\\';
     };
     auto end = text.find('\n', at);
-    while (end != std::string_view::npos && goes_on(end)) end = text.find('\n', end + 1);
+    while (end != std::string_view::npos && continues(end)) end = text.find('\n', end + 1);
     return end == std::string_view::npos ? text.size() : end + 1;
 }
 

@@ -105,11 +105,11 @@ void remove_dead_ones(const fs::path& all) {
     for (const auto& folder : found) remove_if_dead(folder);
 }
 
-struct Own {
+struct OwnFolder {
     fs::path path;
     Descriptor lock;
     pid_t maker = 0;
-    ~Own() { remove(); }
+    ~OwnFolder() { remove(); }
 
     void make() {
         std::error_code trouble;
@@ -138,8 +138,8 @@ struct Own {
     }
 };
 
-Own& own() {
-    static Own folder;
+OwnFolder& own() {
+    static OwnFolder folder;
     return folder;
 }
 

@@ -24,8 +24,8 @@ constexpr Value value_of(const Entry<Key, Value> (&rows)[N], std::type_identity_
 }
 
 /// The key of the first row with this value.
-template <typename Key, typename Value, std::size_t N, typename Wanted>
-constexpr std::optional<Key> key_of(const Entry<Key, Value> (&rows)[N], const Wanted& wanted) {
+template <typename Key, typename Value, std::size_t N, typename Sought>
+constexpr std::optional<Key> key_of(const Entry<Key, Value> (&rows)[N], const Sought& wanted) {
     const auto row = std::ranges::find_if(rows, [&](const auto& r) { return wanted == r.value; });
     return row == std::end(rows) ? std::nullopt : std::optional(row->key);
 }

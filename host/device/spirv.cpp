@@ -62,7 +62,7 @@ std::string text_at(Words words, std::size_t at) {
 std::uint32_t word(Words words, std::size_t at) { return at < words.size() ? words[at] : 0; }
 
 /// The type or constant with an id.
-struct Said {
+struct Definition {
     std::uint16_t op = 0;
     Words operands{};  ///< without the id itself
     ElementType type{"void"};
@@ -143,16 +143,16 @@ private:
         return found == strings_.end() ? std::vector<std::string>{} : split(found->substr(begin.size()), ',');
     }
 
-    Said said_of(std::uint32_t id) const {
+    Definition said_of(std::uint32_t id) const {
         const auto found = said_.find(id);
-        return found == said_.end() ? Said{} : found->second;
+        return found == said_.end() ? Definition{} : found->second;
     }
 
     /// The types that a type consists of precede it. Its size follows C's layout; 0 if that is unknown.
-    Said type_of(std::uint16_t op, Words operands, std::string name) const {
+    Definition type_of(std::uint16_t op, Words operands, std::string name) const {
         constexpr std::size_t most_bytes = std::size_t{1} << 40;
         const auto first = word(operands, 0), second = word(operands, 1);
-        Said out{op, operands};
+        Definition out{op, operands};
         if (name.starts_with("struct.")) name = name.substr(7);
         if (op == op_type_struct || op == op_type_array) out.type.name = is_name(name) ? name : "struct";
         std::size_t end = 0;
@@ -231,7 +231,7 @@ private:
     std::map<std::uint32_t, std::string> names_, entries_;
     std::map<std::uint32_t, std::array<std::size_t, 3>> groups_;
     std::set<std::uint32_t> no_write_;
-    std::map<std::uint32_t, Said> said_;
+    std::map<std::uint32_t, Definition> said_;
     std::map<std::uint32_t, std::vector<Given>> functions_;
     std::vector<std::string> strings_;
 };

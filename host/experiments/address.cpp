@@ -41,7 +41,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 }
 
 SharedBytes random_words(const Request& request, std::size_t count) {
-    return *kept(request, "address", std::tuple(count, request.seed), [&] {
+    return *cached(request, "address", std::tuple(count, request.seed), [&] {
         return random_values<std::int32_t>(count, request.seed, [](std::uint32_t w) {
             return static_cast<std::int32_t>(w >> 2);  // adding one, or adding two of them, does not overflow
         });

@@ -256,8 +256,8 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
 }
 
 Setup setup(const Request& request, const Choice& s) {
-    const auto data = kept(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
-                           [&] { return batchnorm::random_data(s, request.seed); });
+    const auto data = cached(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
+                             [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = defines({{"IMAGES", s.images}, {"CHANNELS", s.channels}, {"PLANE", s.plane}}, "u");

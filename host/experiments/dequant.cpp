@@ -99,7 +99,7 @@ double expected(const Problem& in, const Shape& s, std::size_t row) {
 Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     const auto in =
-        kept(request, "dequant", std::tuple(s.m, s.k, request.seed), [&] { return random_problem(s, request.seed); });
+        cached(request, "dequant", std::tuple(s.m, s.k, request.seed), [&] { return random_problem(s, request.seed); });
     Setup out;
     const bool in_bytes = variant == "dot";
     out.args = {Input{"w", weights_of(in, s, in_bytes || variant == "split")}};

@@ -213,8 +213,8 @@ Setup setup(const Request& request, const Sizes& sizes) {
     const auto m = sizes.m, n = sizes.n, k = sizes.k, pad = sizes.pad;
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto in = kept(request, "gemm", std::tuple(m, n, k, request.seed),
-                         [&] { return gemm::random_matrices(m, n, k, request.seed); });
+    const auto in = cached(request, "gemm", std::tuple(m, n, k, request.seed),
+                           [&] { return gemm::random_matrices(m, n, k, request.seed); });
 
     Setup out;
     out.args = {Input{"a", rows_apart(in->a, k, k + pad)},
@@ -278,8 +278,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         double deepest = 1;
         std::size_t at = 0;
         for (std::size_t i = 2; i + 2 < line.size(); ++i) {
-            const double beside = std::min(std::max(rate(i - 1), rate(i - 2)), std::max(rate(i + 1), rate(i + 2)));
-            if (rate(i) / beside < deepest) deepest = rate(i) / beside, at = i;
+            const double neighbours = std::min(std::max(rate(i - 1), rate(i - 2)), std::max(rate(i + 1), rate(i + 2)));
+            if (rate(i) / neighbours < deepest) deepest = rate(i) / neighbours, at = i;
         }
         // Full and half-empty tiles cause steps. A dip is below both sides, by more than its own interval.
         if (at == 0 || deepest > 0.9 || line[at].second->low < deepest * line[at].second->seconds) continue;

@@ -87,7 +87,7 @@ SharedBytes elements(const SharedBytes& floats, const Sizes& s, Place place = {}
 }
 
 Setup setup(const Request& request, const Sizes& s) {
-    const auto in = kept(request, "hgemm", std::tuple(s.m, s.n, s.k, request.seed), [&] {
+    const auto in = cached(request, "hgemm", std::tuple(s.m, s.n, s.k, request.seed), [&] {
         auto out = gemm::random_matrices(s.m, s.n, s.k, request.seed, 127);
         out.c = {};
         return out;

@@ -114,7 +114,7 @@ Setup setup(const Request& request, const Plan& plan) {
     const bool prescribed = plan.prescribed && request.verification > 0;
     const auto data = prescribed ? Data::prescribed : Data::random;
     const auto key = std::tuple(plan.grid.i, plan.grid.j, plan.grid.k, data, prescribed ? 0 : request.seed);
-    const auto initial = kept(request, "himeno", key, [&] { return Problem(plan.grid, data, request.seed); });
+    const auto initial = cached(request, "himeno", key, [&] { return Problem(plan.grid, data, request.seed); });
 
     Setup out;
     const auto coefficients = add_arguments(out, plan, *initial);

@@ -50,7 +50,7 @@ Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     const std::size_t count = s.planes() * s.side * s.side;
     const SharedBytes in =
-        *kept(request, "pad", std::tuple(count, request.seed), [&] { return random_bytes(4 * count, request.seed); });
+        *cached(request, "pad", std::tuple(count, request.seed), [&] { return random_bytes(4 * count, request.seed); });
     const std::size_t words = s.planes() * s.area();
 
     Setup out;

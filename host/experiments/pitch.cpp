@@ -125,7 +125,7 @@ Choice choice_of(const Request& request, Params& params) {
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
     const auto file = loaded(request) ? loaded(request)->grey : nullptr;
     const auto key = std::tuple(choice.g, choice.pitch, choice.weights, file ? 0 : request.seed, file);
-    return kept(request, "pitch", key, [&] {
+    return cached(request, "pitch", key, [&] {
         return Scene(file ? file : random_bytes(choice.g.bytes(), request.seed), choice.g, choice.pitch,
                      choice.weights);
     });

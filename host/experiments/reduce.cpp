@@ -46,7 +46,7 @@ Setup setup(const Request& request, const Shape& shape) {
     const auto& variant = request.variant.name;
     const auto [bytes, local, loads, groups] = shape;
     const std::uint64_t n = bytes / 4;
-    const auto data = kept(request, "reduce", std::pair(n, request.seed), [&] {
+    const auto data = cached(request, "reduce", std::pair(n, request.seed), [&] {
         Data made{random_bytes(bytes, request.seed), 0};
         for (const auto v : view<std::uint32_t>(made.src)) made.sum += v;
         return made;

@@ -51,7 +51,7 @@ Setup setup(const Request& request, const Shape& s) {
     const auto lanes = lanes_of(request.variant.name);
     const std::size_t whole = s.offset + s.length;
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
-    const auto data = kept(request, "saxpy", std::pair(whole, request.seed), [&request, whole] {
+    const auto data = cached(request, "saxpy", std::pair(whole, request.seed), [&request, whole] {
         return Data{random_floats(whole, request.seed, -1, 1), random_floats(whole, ~request.seed, -1, 1)};
     });
 

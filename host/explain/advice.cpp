@@ -21,7 +21,7 @@ std::string number(double x) { return format_exact(parse_real(format_significant
 
 std::string times(double ratio) { return number(ratio) + " times"; }
 
-/// ", mostly in line 12" if one source line has more than half of the total of `cost`; otherwise empty.
+/// ", mostly in line 12" if one source line has more than half of the total of `cost`.
 std::string where(const Counts& counts, double CountedLine::*cost) {
     double all = 0;
     const CountedLine* most = nullptr;
@@ -32,15 +32,14 @@ std::string where(const Counts& counts, double CountedLine::*cost) {
     return most && most->*cost > all / 2 ? concat(", mostly in line ", most->line) : "";
 }
 
-/// Distinct sectors that the counted work-groups touch, per counted work-item.
+/// Distinct touched sectors per counted work-item.
 double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
     return counts.footprint.empty() || counts.counted_items <= 0
                ? 0
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// CPU: compares the bytes of touched sectors with the bytes used. A sector that several of
-/// the counted work-groups touch counts once, because a cache may keep it.
+/// CPU: bytes of touched sectors against bytes used. A sector counts once, because a cache may keep it.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -99,7 +98,6 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            ", the launch would have " + times(usual_items / work.group) + " fewer work-groups.";
 }
 
-/// Reports the dependency chain if it has at least `long_chain` links and `chain_of_most` of all loads or operations.
 std::string of_chain(const Counts& counts) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
@@ -116,14 +114,12 @@ std::string of_spills(const Record& record) {
     return spills > 0 ? "The compiler spills " + std::to_string(spills) + " registers to memory." : "";
 }
 
-/// The share of a cost that would vanish if neighbouring work-items accessed adjacent data. `least`: the remaining
-/// cost.
+/// `1 - least / is`: share of a cost that would vanish if neighbouring work-items accessed adjacent data.
 double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
 
-/// A possible saving.
 struct Cost {
-    std::vector<std::string_view> bounds;  ///< identifiers of the affected bounds; the largest bound is used
-    double part;                           ///< share of that bound that another kernel could avoid
+    std::vector<std::string_view> bounds;  ///< affected bounds; the largest counts
+    double part;                           ///< avoidable share of that bound
     std::string sentence;
 };
 
@@ -151,8 +147,6 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
-/// One sentence per saving of at least `worth_saying` of the time. If no bound explains the time, savings without a
-/// bound are listed too.
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
     auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
     all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
@@ -169,7 +163,7 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
     return out;
 }
 
-/// Reports idle compute units, or a GPU without a full wave for each unit, if the timed operation is a single launch.
+/// Only for an operation of a single launch.
 std::string of_size(const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const double idle = 1 - work.groups / limits.units;
@@ -196,7 +190,7 @@ double bytes_asked(const Counts& counts) {
     return out + read_and_written * most(counts, counts.global_atomics.number);
 }
 
-/// Distinct bytes touched: the bytes of all touched sectors, times the share of them that the waves use.
+/// Distinct bytes used: `bytes of touched sectors * least_sectors / sectors`.
 double bytes_touched(const Record& record) {
     const auto& counts = *record.counts;
     const auto all = distinct(counts, record.work);
@@ -214,16 +208,16 @@ std::string both(const std::string& declared, const std::string& what, const std
 struct Compared {
     const char* name;
     double a = 0, b = 0;  ///< totals of the launches
-    bool open = false;    ///< estimated from some work-groups; the amount in the others may be any number
+    bool open = false;    ///< estimated from some work-groups
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// The rank of this difference. If only one cell has the amount, a fixed rank replaces the huge ratio. With the
-    /// ratio, one barrier would rank above thousands of instructions.
+    /// Rank of the difference. Fixed if only one cell has the amount: one barrier must not outrank thousands of
+    /// instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
 
-/// Reports the share of work-groups that the counts may not represent. Empty if they represent all work-groups.
+/// The share of work-groups that the counts may not represent.
 std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
@@ -235,7 +229,6 @@ std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
                       : "";
 }
 
-/// The amounts of work of two cells.
 struct SideBySide {
     std::span<const Counts> a, b;
     std::vector<Compared> amounts{};
@@ -261,11 +254,11 @@ void compare_memory(SideBySide& both, bool waves) {
     if (waves)
         both.compare("sectors of global memory",
                      [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
-    // Compare only equal numbers of work-items: fewer work-items have fewer neighbours to share sectors with.
+    // Compare only equal numbers of work-items: fewer have fewer neighbours to share sectors with.
     else if (both.a.front().counted_items == both.b.front().counted_items)
         both.compare("distinct sectors of the counted work-groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });
-    // Equal totals can hide a difference. Of two transposes, one scatters its loads and the other scatters its stores.
+    // Equal totals can hide a difference: of two transposes, one scatters its loads, the other its stores.
     if (both.not_known.empty() && (both.amounts.empty() || both.amounts.back().ratio() < little)) {
         both.compare("sectors of loads", [](const Counts& c) { return c.reads.sectors; });
         both.compare("sectors of stores", [](const Counts& c) { return c.writes.sectors; });
@@ -332,12 +325,11 @@ std::vector<std::string> contradictions(const Record& record) {
                                "the work-items touch " + format_rate(touched, "B") + " of distinct data", counts));
     }
     if (work.flops <= 0 || is_whole_type(work.type)) return out;
-    // Authors count a division or a function as different numbers of operations, so a larger declared count proves
-    // nothing.
+    // Authors disagree on the FLOP of a division or a function, so a larger declared count proves nothing.
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
     const double counted = counts.items * flops(counts);
-    // Many authors also count integer operations as FLOP. The simulator's count includes address arithmetic.
+    // Many authors also count integer operations as FLOP.
     double integers = 0;
     for (const auto kind : {Operation::integer_add, Operation::integer_multiply, Operation::integer_divide})
         integers += counts.items * operations(counts, kind);
@@ -377,8 +369,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                       : ".") +
                open;
     }
-    // An amount that is larger in the slower kernel may be the reason. An amount that is larger in the faster kernel is
-    // not.
+    // Only an amount that is larger in the slower kernel can be the reason.
     const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
     std::ranges::stable_sort(amounts, std::greater(),
                              [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });

@@ -1,5 +1,4 @@
-// Sentences for the user, most of them derived from counts. advice(): what the user can change. contradictions(): which
-// declared amounts the counts contradict. difference(): how the executed work of two cells differs.
+// Sentences for the user, mostly derived from counts.
 #pragma once
 
 #include <span>
@@ -13,23 +12,22 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// One sentence per avoidable cost of at least a tenth of the time, one if compute units are idle, and one if a GPU's
-/// launch has fewer work-items than one wave per compute unit. If no bound explains the time, costs without a bound are
-/// included. Also has the warning that the driver chose the work-group size. Empty if there is nothing to say.
+/// Sentences about what the user can change. May be empty.
+/// - Avoidable costs of at least `worth_saying` of the time. If the time is unexplained, also costs without a bound.
+/// - Idle compute units, or a GPU launch with less than one wave per compute unit.
+/// - A work-group size that the driver chose.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
-/// Describes the two largest differences in the executed work of two cells. `a` and `b`: one Counts per distinct launch
-/// of each cell. `as_long`: time of b divided by time of a. `waves`: work-items execute in waves, as on a GPU.
-/// `named_ratio`: ratio of a difference that the caller has already printed. On a CPU, a
-/// difference in sectors is omitted if its ratio is smaller than that.
+/// The two largest differences in the executed work of two cells. `a`, `b`: one Counts per distinct launch. `as_long`:
+/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: already printed; on a CPU, smaller
+/// ratios of sectors are omitted.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 
-/// One sentence, with both figures, per declared amount that the counts contradict. Declared bytes contradict the
-/// counts if they exceed the requested bytes, or are less than half of the distinct bytes touched. Declared FLOP
-/// contradict the counts if they are less than half of the counted FLOP. If the kernel has no float divisions or
-/// functions, declared FLOP also contradict the counts if they are more than twice the sum of counted FLOP and integer
-/// operations. The bounds still use the declared values.
+/// One sentence per declared amount that the counts contradict. The bounds still use the declared amounts.
+/// - Bytes: declared > `alike` * requested, or declared < touched / `most_apart`.
+/// - FLOP: declared < counted / `most_apart`.
+/// - FLOP without float divisions and functions: declared > `most_apart` * (counted + integer operations).
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

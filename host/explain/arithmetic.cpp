@@ -1,5 +1,4 @@
-// Arithmetic bounds: floating-point and integer operations, functions and divisions, declared or counted. The peak
-// depends on the type and, if samples show it, on the vector width in use.
+// Bounds of declared or counted arithmetic. The peak depends on the type and on the sampled vector width.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,8 +12,8 @@
 namespace cllab::explain {
 namespace {
 
-/// Bits of the widest vector in the sampled code; `scalar_bits` if its floating-point instructions are all scalar. 0:
-/// unknown, because the code was not sampled, or part of the executed code is not listed.
+/// Bits of the widest vector in the sampled code; `scalar_bits` if its float instructions are scalar. 0: unknown,
+/// because the code was not sampled or not all listed.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     const auto* hot = sampled_code(record);
     if (!hot) return 0;
@@ -46,9 +45,8 @@ struct Peak {
     std::string name;
 };
 
-/// The peak for the vector width of the code; nullopt if the profile has no peak for its type. Narrow vectors cannot
-/// reach the peak of wide vectors. Per second, a processor executes at most as many scalar instructions as 128-bit
-/// instructions. So the scalar peak is the 128-bit peak, divided by the elements of a 128-bit vector.
+/// The peak for the vector width of the code; nullopt if the profile has none for its type. `scalar peak = 128-bit peak
+/// / elements of 128 bits`, because a processor executes at most as many scalar as 128-bit instructions per second.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -78,7 +76,7 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
     if (!peak) return out.lacks(work.type + " arithmetic", work.type + " peak", "fma.peak." + work.type);
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
-    // A unit executes whole work-groups, so the time rises in steps with the number of work-groups.
+    // A unit executes whole work-groups, so the time rises in steps.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
                                                          std::round(units->value) / work.groups
@@ -97,14 +95,14 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
         on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
-/// Work-items plus inactive lanes, because an inactive lane takes as long as an active one. A CPU has no lanes.
+/// Work-items plus a GPU's inactive lanes, which take as long as active ones.
 double lanes_of(const Record& record) {
     const auto& counts = *record.counts;
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type, as a number of multiply-adds. The low end assumes that the compiler
-/// fuses each product with a sum. For integers, the low end is half of the counted products.
+/// Bounds the counted arithmetic of each type as multiply-adds. Low end: each product is fused with a sum; of integer
+/// products, half.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -147,9 +145,8 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether the hot code divides integers; always true on a GPU. The counted divisions may not be in the hot code,
-/// because compilers hoist a division that is the same for all work-items. The wait for a division is sampled at the
-/// instruction after it. So the block that precedes the hottest block in the same loop is also checked.
+/// Whether the hot code divides integers; always true on a GPU. Compilers hoist divisions. A division is sampled at the
+/// next instruction, so the block before the hottest one in its loop counts too.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
@@ -159,8 +156,8 @@ bool divides_integers(const Record& record) {
            });
 }
 
-/// An operation with a rate of its own: the unit that executes it, its name, and the identifier of its rate. Empty: no
-/// bound. Integer additions have no bound, because compilers remove most additions for addresses and loops.
+/// An operation with its own rate: its unit, its name, the rate's identifier. Empty: no bound. Compilers remove most
+/// integer additions, so they have none.
 struct Slow {
     std::string unit, name, figure;
 };
@@ -178,7 +175,7 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
     return {};
 }
 
-/// Bounds functions, divisions and 64-bit products by their own rates. The times of operations on one unit add up.
+/// Functions, divisions and 64-bit products. The times of operations on one unit add up.
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);

@@ -1,4 +1,4 @@
-// Atomics on global and local memory, bounded by the measured rate for their number of addresses.
+// Atomics on global and local memory: `number / measured rate` for their number of addresses.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -32,15 +32,13 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The measured rate of atomics on `addresses` addresses. Let N be the smallest measured number that is at least
-/// `addresses`. The result is normally the highest rate measured with at most N addresses. nullopt if every measured
-/// number is smaller.
-///
-/// The high end includes the rates with more addresses: up to the first measured number that is at least `spread` times
-/// `addresses`. For a single address it includes none. The reason: this cell's addresses may be spread over more parts
-/// of a cache than as many measured addresses were. `in_place`: the memory executes the atomics, as on a GPU. A rate
-/// between two measured numbers is then interpolated by a power law. On a CPU, the cores execute the atomics. Each
-/// cache line then moves from core to core, and rates cannot be interpolated.
+/// The rate of atomics on `addresses` addresses: normally the highest measured rate up to N, the smallest measured
+/// number >= `addresses`. nullopt if N does not exist.
+/// - `in_place`: the memory executes atomics, as on a GPU. A power law interpolates between two measured numbers.
+/// - Otherwise cache lines move between cores. A rate at exactly `addresses`, or of as many cache lines, takes
+///   precedence.
+/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. They may be
+///   spread over more parts of a cache than the measured ones.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -56,12 +54,11 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
         high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
     if (above->first == addresses) {
-        // On few addresses, one core alone can be faster than all cores together. The highest rate with fewer addresses
-        // may be such a rate, so use the rate at exactly this number.
+        // On few addresses, one core can be faster than all cores, so rates with fewer addresses do not count.
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
-        // Cores exchange whole lines: the number of lines decides the rate, not the number of words.
+        // Cores exchange whole lines: their number decides the rate.
         out = *std::prev(above)->second;
     } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
         const auto& [fewer, slower] = *std::prev(above);
@@ -86,13 +83,12 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     // A chain of dependent atomics is bounded by latency, not by rate.
     if (work.atomics <= 0 || work.chain == "atomic") return;
-    // Without a declared number, the addresses are at most the words of the footprint. Their distribution is unknown.
+    // Without a declared number, the addresses are at most the words of the footprint.
     const double addresses = work.atomic_addresses > 0 ? work.atomic_addresses : std::max(1.0, work.footprint / word);
     const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
     if (!rate) return out.lacks("global atomics", "rate of them", "atomic.global.many");
     auto bound = at_rate("atomics", "global atomics", "atomics", work.atomics, "op", *rate);
-    // If other processes took cores, one core may run alone. It exchanges no cache lines, so the low end uses the
-    // highest measured rate.
+    // If other processes took cores, one core may run alone and exchange no cache lines.
     if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
         fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, work.atomics / std::max(fastest->value, fastest->high));
@@ -100,8 +96,7 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     add_asked(record, std::move(bound), out);
 }
 
-/// Bounds atomics on local memory. All words of a unit's local memory are equally fast, so the distribution of the
-/// addresses does not matter.
+/// All words of a unit's local memory are equally fast, so `spread` is 1.
 void bound_on_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics <= 0) return;
@@ -115,8 +110,7 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
         if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
         add_asked(record, std::move(bound), out);
     } else if (const auto* each = is_gpu(record) ? nullptr : limits.find("atomic.latency")) {
-        // A CPU keeps a work-group's local memory in its core's first-level cache and executes its atomics one at a
-        // time.
+        // A CPU core executes the local atomics of its work-group one at a time, in its first-level cache.
         const double uneven = uneven_share(record, limits);
         auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
         add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);

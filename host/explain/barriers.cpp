@@ -1,5 +1,4 @@
-// Barriers: a work-item passes its barriers one at a time. Each takes at least the time measured for a group that is
-// alone on its unit.
+// A work-item passes its barriers one at a time, each in at least the time of a group alone on its unit.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +9,7 @@
 namespace cllab::explain {
 namespace {
 
-/// The barrier time of the largest measured work-group with at most `group` work-items; null if there is none.
+/// The barrier time of the largest measured work-group with at most `group` work-items.
 const Figure* barrier_of_group(const Limits& limits, double group) {
     constexpr std::string_view head = "barrier.plain.";
     const Figure* found = nullptr;
@@ -30,7 +29,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
     const auto& work = record.work;
     if (work.barriers <= 0) return;
     if (const auto* item = limits.find("barrier.item")) {
-        // A CPU thread loops over the work-items of a work-group at each barrier. The threads share the work-groups.
+        // At each barrier, a CPU thread loops over the work-items of its work-group.
         const double units = limits.units, rounds = std::ceil(std::max(1.0, work.groups) / units);
         if (work.group <= 0) return out.leave_out("barriers", "the driver chooses the work-group size");
         auto bound = at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item);
@@ -39,7 +38,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
                                      rounds * units / std::max(work.groups, units)),
                   out);
     } else if (const auto* each = barrier_of_group(limits, work.group)) {
-        // Work-groups that run one after another in the same place also pass their barriers one after another.
+        // Rounds of work-groups pass their barriers one after another.
         const double rounds = record.counts ? rounds_of(record, limits) : 1;
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {

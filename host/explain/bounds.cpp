@@ -15,8 +15,7 @@ std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
 }
 
-/// Keeps the largest bound per resource. Executed amounts take precedence over simulated amounts. `bounds`: sorted,
-/// largest first.
+/// Keeps one bound per resource: the largest executed one, else the largest simulated one. `bounds`: largest first.
 void keep_largest(std::vector<Bound>& bounds) {
     std::set<std::string> executed;
     for (const auto& b : bounds)
@@ -35,8 +34,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> causes{
       "l1"}},
     {"access", {"l1", "l2", "l3", "l4", "memory", "lines", "latency"}}};
 
-/// Drops a general bound if a specific bound describes the same work and is nearly as large. Skips a simulated specific
-/// bound that exceeds the time, because such a bound proves nothing.
+/// Replaces a general bound by a specific one of the same work that is nearly as large. A simulated specific bound that
+/// exceeds the time proves nothing.
 void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
     const auto find = [&](const std::string& id) { return std::ranges::find(bounds, id, &Bound::id); };
     for (const auto& [effect, of] : causes)
@@ -55,13 +54,12 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
         }
 }
 
-/// Lengthens the bounds of a CPU's cores if uneven work-groups leave some cores idle while others work. Divides each
-/// bound by the average share of the cores that worked. No bound becomes longer than the time. During
-/// the launch overhead, cores are idle for another reason, so its part of the time counts as worked.
+/// If uneven work-groups leave a CPU's cores idle: `bound / average share of working cores`, at most the time. During
+/// the launch overhead, cores are idle for another reason, so it counts as worked.
 void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
-    if (available_share(record, parallel) < 1) return;  // other processes may have left cores idle
+    if (available_share(record, parallel) < 1) return;  // other processes took cores
     double launch = 0;
     for (const auto& b : out.bounds)
         if (b.id == "launch" || b.id == "groups") launch += b.seconds;
@@ -188,12 +186,11 @@ void add_asked(const Record& record, Bound bound, Explanation& out) {
     out.bounds.push_back(std::move(bound));
 }
 
-// Distinct bytes and executed work of a launch, extrapolated from the work-groups that the simulator counted.
+// Work of a launch, extrapolated from the work-groups that the simulator counted.
 
 namespace {
 
-/// Numbers of distinct sectors. `first`: those of the first work-group. `further`: the average that each further
-/// work-group adds. `counted`: those of all counted work-groups.
+/// Distinct sectors: of the first work-group, of each further one on average, and of all counted ones.
 struct Growth {
     double first = 0, further = 0, counted = 0;
     double shared() const { return std::max(0.0, first - further); }
@@ -208,10 +205,9 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the executed instructions agree with the counts. The instructions were estimated from the assumed bytes. The
-/// launch must touch as many bytes as assumed, store each written byte once, and store nothing in private memory. The
-/// instructions must suffice for half of the counted operations. Half is enough, because compilers remove address
-/// arithmetic.
+/// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree, each written
+/// byte must be stored once, and nothing in private memory. The instructions must suffice for half of the counted
+/// operations: compilers remove addresses.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;
@@ -261,7 +257,7 @@ Traffic distinct(const Counts& counts, const WorkInfo& work) {
         const auto growth = growth_of(counts, sectors);
         const double further = std::max(0.0, counts.groups - counts.counted_groups);
         const double all = sector_bytes * (growth.counted + further * growth.further);
-        // The last sector of a buffer may extend beyond the buffer, so the sectors may exceed the size of the buffers.
+        // The last sector may extend beyond its buffer.
         return most > 0 ? std::min(all, most) : all;
     };
     const bool by_use = work.assumed && work.read;

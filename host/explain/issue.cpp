@@ -1,5 +1,5 @@
-// Instruction issue. CPU: executed instructions, estimated from sampled code, at the measured issue rate of the cores.
-// GPU: instructions that a profiler counted, and the busiest pipe.
+// Instruction issue. CPU: instructions estimated from sampled code, at the measured rate. GPU: instructions counted by
+// a profiler, and the busiest pipe.
 #include <algorithm>
 
 #include "core/table.hpp"
@@ -10,7 +10,7 @@
 namespace cllab::explain {
 namespace {
 
-/// The kinds of operation that both the counts and the sampled blocks report, and their number per work-item.
+/// Operations per work-item, of the kinds that both the counts and the sampled blocks report.
 std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
     return {{"float", plain_floats(counts)},
             {"product", operations(counts, Operation::integer_multiply)},
@@ -19,9 +19,8 @@ std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
 
 double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
 
-/// Whether a block waits neither for a slow instruction nor for global memory. Such a block accesses only its stack, or
-/// the kernel hardly accesses global memory. An example is the loop in which a CPU runs the work-items of a work-group
-/// between two barriers. It often accesses only local memory, which is in the first-level cache.
+/// Whether a block has no slow instruction and hardly waits for global memory. Example: a CPU's loop over the
+/// work-items of a work-group between two barriers.
 bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const double global = accesses(counts.global) + accesses(counts.constant),
                  near = accesses(counts.local) + accesses(counts.private_memory);
@@ -31,21 +30,18 @@ bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     return !is_slow && (std::ranges::all_of(block.memory, is_of_stack) || global <= hardly_any * (global + near));
 }
 
-/// Executed instructions of the launch, and the share of samples in the blocks that they were estimated from. 0
-/// instructions: unknown.
+/// Executed instructions (0: unknown), and the share of samples that they were estimated from.
 struct Executed {
     double instructions = 0, seen = 0;
 };
 
-/// Samples are proportional to time. If all blocks issue at one rate, samples are also proportional to executed
-/// instructions. The operations per instruction of the blocks, and the counted operations, then give the number of
-/// instructions.
+/// `instructions = counted operations / operations per instruction`. Assumes that all blocks issue at one rate.
 Executed executed_by_samples(const Record& record) {
     Executed out;
     if (!sampled_code(record)) return out;
     for (const auto& [what, number] : computed(*record.counts)) {
-        // `each`: operations per instruction. `with`: share of samples in blocks that compute. `seen`: share of samples
-        // in all blocks that the estimate uses.
+        // `each`: operations per instruction. Shares of samples: `with` in blocks that compute, `seen` in all used
+        // blocks.
         double each = 0, with = 0, seen = 0;
         for (const auto& block : record.hot->blocks) {
             const double some = elements_of(block, what);
@@ -61,8 +57,7 @@ Executed executed_by_samples(const Record& record) {
     return out;
 }
 
-/// The bound of CPU instructions at the issue rate of all cores. A work-group occupies one core. `how`: source of the
-/// number.
+/// CPU instructions at the issue rate of all cores. A work-group occupies one core. `how`: source of the number.
 Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
                     const std::string& how) {
     auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
@@ -77,7 +72,7 @@ Bound at_issue_rate(const Record& record, const Limits& limits, double instructi
     return on_available_cores(std::move(bound), record, parallel_of(record, limits));
 }
 
-/// CPU: instructions estimated from the sampled code and the counted operations.
+/// CPU: instructions from the sampled code and the counted operations.
 void bound_by_operations(const Record& record, const Limits& limits, Explanation& out) {
     const auto* rate = limits.find("issue.rate");
     if (is_gpu(record) || !record.hot || !record.hot->hottest()) return;
@@ -92,8 +87,7 @@ void bound_by_operations(const Record& record, const Limits& limits, Explanation
     add_asked(record, std::move(bound), out);
 }
 
-/// CPU: instructions estimated from the sampled code. The declared bytes, or else the size of the buffers, give the
-/// number of passes.
+/// CPU: instructions from the sampled code and the declared bytes, or else the size of the buffers.
 void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!record.counters.empty())
         return out.leave_out("instruction issue",
@@ -135,7 +129,7 @@ void bound_pipe(const Record& record, Explanation& out) {
                           format_significant(busiest->value, 3) + " % of that pipe's peak" + by_ncu, busiest->name});
 }
 
-/// GPU: executed warp instructions at the measured issue rate of multiply-adds.
+/// GPU: warp instructions at the measured issue rate of multiply-adds.
 void bound_by_counters(const Record& record, const Limits& limits, Explanation& out) {
     const auto executed = counter_of(record, "smsp__inst_executed.sum");
     const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
@@ -179,8 +173,7 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-// A compiler may peel work-items off the loop over a work-group. Copies of the hot block are then treated as part of
-// the block.
+// A compiler may peel work-items off the loop over a work-group, so copies of the hot block count as the block.
 double passes_of_hot_block(const Record& record) {
     const auto* block = sampled_code(record) ? record.hot->hottest() : nullptr;
     if (!block) return 0;
@@ -201,7 +194,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    // If the hottest block has few samples, the bytes give only a lower limit of the number of instructions.
+    // If the hottest block has few samples, the bytes give only a lower limit.
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
     const bool least = hottest && hottest->share < most_samples;
     if (has_counts(record) &&

@@ -1,4 +1,4 @@
-// Latency of dependency chains. A chain is declared, or the simulator counted it as the longest chain of a work-item.
+// Latency of dependency chains: declared, or the longest counted chain of a work-item.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,13 +17,13 @@ bool chases_by_index(const Record& record) {
     return hot && share_of(*hot, [](const auto& b) { return b.memory.contains(HotBlock::index_chain); }) > 0.5;
 }
 
-/// Extra seconds of a load by index compared with a load by address.
+/// Seconds of a load by index minus those of a load by address.
 double more_by_index(const Limits& limits) {
     const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
     return by_index && by_address ? std::max(0.0, by_index->value - by_address->value) : 0;
 }
 
-/// The latency of one link, its name, and a note if another latency replaces a missing one.
+/// A link of a chain. `instead`: a note if another latency replaces a missing one.
 struct Link {
     const Figure* figure = nullptr;
     std::string name, instead;
@@ -31,8 +31,7 @@ struct Link {
     std::string id{};            ///< of the figure, except for a load
 };
 
-/// The load latency of the level that holds the data. If the profile lacks it, uses the latency of a nearer level. A
-/// nearer level is never slower, so the bound holds but is weaker.
+/// The load latency of the level that holds the data, or else of a nearer level, which is never slower.
 Link link_of_load(const Record& record, const Limits& limits, Explanation& out) {
     Link link;
     link.place = place_of(record, limits, "latency", 1);
@@ -64,8 +63,7 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // If each load goes to another page, each load also misses the TLB. Whether this chain does so is unknown. The
-    // bound assumes it and uses the time of a random chase; the low end of the bound does not.
+    // Each load may miss the TLB. The bound assumes this (the time of a random chase); its low end does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", or " + format_seconds(each) + " per load if each load goes to another page";
@@ -80,7 +78,7 @@ void add_detours(Bound& bound, const Link& link, double links, const Record& rec
     bound.high += links * more;
 }
 
-/// A declared chain: number of links times the latency of a link.
+/// A declared chain: `links * latency of a link`.
 void bound_declared_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.chain.empty()) return out.leave_out("latency", "the dependencies are not known");
@@ -94,9 +92,8 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     bound.how += link.instead;
     if (link.place) add_detours(bound, link, links, record, limits);
     bound = on_available_cores(std::move(bound), record, 1);
-    // An atomic's latency depends on its address, by up to a factor of two (`cllab run atomic`, several processes). A
-    // profile measures few addresses. A GPU executes atomics in L2 or farther away, so the load latency of L2 is the
-    // low end. A CPU core executes atomics in its own L1.
+    // An atomic's latency depends on its address, by up to a factor of two (`cllab run atomic`, several processes). The
+    // low end is L2's load latency, because a GPU executes atomics in L2 or farther away.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return out.lacks("latency", "L2 latency, and without it an atomic's shortest time is not known");
@@ -105,7 +102,6 @@ void bound_declared_chain(const Record& record, const Limits& limits, Explanatio
     out.bounds.push_back(std::move(bound));
 }
 
-/// Seconds of a chain, its low end, and a description.
 struct ChainTime {
     double seconds = 0, least = 0;
     std::string how, figure, name;
@@ -116,7 +112,7 @@ double float_operations(const Counts& counts) {
     return operations(counts, Operation::float_function) + plain_floats(counts);
 }
 
-/// Identifier of the latency figure for the kernel's arithmetic: double or float, whichever is more frequent, or uint.
+/// The latency figure of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
 std::string type_of_chain(const Counts& counts) {
     const auto floats = [&](unsigned bits) {
         return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
@@ -126,9 +122,9 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds for `number` arithmetic operations of a chain. Each takes the latency of a multiply-add, except on a CPU in
-/// integer arithmetic. There, a product and the following sum together take that latency, and other operations take one
-/// cycle. If the chain has nearly all float operations of the work-item, it also contains its functions and divisions.
+/// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
+/// sum together take that latency, other operations one cycle. A chain with nearly all float operations also contains
+/// the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -153,8 +149,7 @@ struct Part {
     std::string id, name;  ///< figure of the latency; kind of operation
 };
 
-/// Seconds per operation, and its low end. The low end assumes that the compiler fuses what it can, and that loads hit
-/// L1.
+/// Seconds per operation, and its low end: fused where possible, and loads hit L1.
 std::pair<double, double> time_of(const Part& part, const Figure& latency, const std::string& level,
                                   const Record& record, const Limits& limits) {
     double each = latency.value;
@@ -168,7 +163,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // If the chain has about as many operations as the work-item has float operations, it consists of floats.
+    // A chain of about as many operations as float operations consists of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};
@@ -180,7 +175,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     const auto& chain = record.counts->path;
     const auto place = place_of(record, limits, "latency", 1);
     const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
-    // A CPU fetches the first load of a work-item ahead, because its address is known.
+    // A CPU fetches a work-item's first load ahead, because its address is known.
     const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
     const std::array<Part, 4> parts{
         {{loads, "latency." + level + ".latency", "loads"},
@@ -209,12 +204,11 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
     return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// The work-items (or vectors of them) that a CPU core runs one after another. A core looks ahead, so it starts the
-/// next work-item before it ends the current one. At barriers, the core switches among all work-items of the
-/// work-group.
+/// Work-items, or vectors of them, that a CPU core runs one after another. A core starts the next one before it ends
+/// the current one.
 struct Turns {
     double number = 1, overlap = 0;  ///< overlap: share of a chain that overlaps the chain before
-    const char* unknown = "";        ///< why the number is unknown; empty: it is known
+    const char* unknown = "";        ///< why the number is unknown
 };
 
 Turns turns_of_core(const Record& record, const Limits& limits) {
@@ -232,8 +226,8 @@ Turns turns_of_core(const Record& record, const Limits& limits) {
     return {turns, overlap};
 }
 
-/// Bounds the time by the longest chain of a work-item, times the number of chains that run one after another. A GPU
-/// runs one chain per round of work-groups. A CPU core runs one chain per work-item or vector of work-items.
+/// `chains in sequence * longest chain of a work-item`. In sequence: a GPU's rounds of work-groups, or a CPU core's
+/// work-items or vectors of them.
 void bound_counted_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto chain = time_of_chain(record, limits, out);
     if (!chain) return;

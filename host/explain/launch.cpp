@@ -1,4 +1,4 @@
-// Launch overhead and the dispatch of work-groups, as measured with empty kernels.
+// Launch overhead and group dispatch, as measured with empty kernels.
 #include <algorithm>
 
 #include "explain/bounds.hpp"
@@ -11,20 +11,18 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* empty = limits.find("launch.empty.item");
     if (!empty || is_gpu(record) || work.groups < 2) return empty;
-    // A CPU launch may end only after all its threads have woken up: 26 us with 16 groups, 19 us with one (`cllab run
+    // A CPU launch may wait until all its threads have woken up: 26 us with 16 groups, 19 us with one (`cllab run
     // launch`, PoCL, 16 cores).
     const auto* on_all = limits.find("launch.empty.device");
     if (!on_all) return empty;
     if (on_all->value > empty->value) empty = on_all;
-    // A launch that gives every core a work-group also waits until all threads work. `launch.spread` measures this
-    // wait. It applies only to launches that take longer than `launch.spread`.
+    // With a work-group for every core, a launch also waits until all threads work. `launch.spread` is this wait.
     const auto* all = work.groups >= limits.units ? limits.find("launch.spread") : nullptr;
     return all && all->value > empty->value && record.time->median > all->value ? all : empty;
 }
 
-/// Adds the latency of the last work-group's load. That work-group starts after all others. A GPU's L1 keeps no data
-/// from the launch before (`cllab run latency`: the first pass through a footprint takes the time of L2). So data that
-/// is read once comes from L2 or farther away.
+/// Adds the load latency of the last work-group, which starts after all others. A GPU's L1 keeps no data from the
+/// launch before (`cllab run latency`), so data that is read once comes from L2 or farther away.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -43,7 +41,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     if (!empty) return out.lacks("launch", "empty kernel", "launch.empty.item");
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
     const auto* next = limits.find("launch.next.item");
-    // A CPU thread may sleep before the second launch, and stay awake for the launches after it.
+    // A CPU's threads may sleep before the second launch, and stay awake afterwards.
     const auto* second = is_gpu(record) ? nullptr : limits.find("launch.second.item");
     if (work.launches > 1 && next && second) add(bound, at_time("", "", "", 1, *second));
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next)

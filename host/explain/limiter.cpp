@@ -15,9 +15,8 @@ namespace {
 /// Whether `id` is the bound of a cache level or of memory: "l2", "memory".
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
-/// Whether two bounds describe the same work, so that `first` need not be clear of `next`. This holds for two levels of
-/// memory, and for cause and effect. It also holds for a CPU's barriers and instruction issue: a CPU passes a barrier
-/// by looping over work-items.
+/// Whether two bounds describe the same work: two memory levels, cause and effect, or a CPU's barriers and issue (a CPU
+/// passes a barrier by looping over work-items).
 bool go_together(const Bound& first, const Bound& next) {
     const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
     return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||
@@ -31,8 +30,7 @@ bool first_is_clear(const std::vector<Bound>& bounds) {
     });
 }
 
-/// A stall reason of the profiler, and the limiter to name for it if no resource is busy. Empty `id`: this reason names
-/// no limiter.
+/// A stall reason, and the limiter that it names if no resource is busy. Empty `id`: none.
 struct Stall {
     std::string_view name;
     const char *id, *limiter;
@@ -64,9 +62,8 @@ const Reason& reason_of(const Wait& wait) {
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
-/// The limiter to name for the wait; nullopt if the stall reason names none. Atomics are the limiter if the warps wait
-/// for global memory, and atomics are the largest bound apart from the launch. The reason: an atomic of this kernel
-/// may take longer than the profile measured for any number of addresses.
+/// The limiter that the wait names. If warps wait for global memory, and atomics are the largest bound apart from the
+/// launch: atomics, as one may take longer than any in the profile.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -155,10 +152,9 @@ double metric(const Record& record, const std::string& wanted, const std::string
     return 0;
 }
 
-/// Size of the last-level cache in bytes; 0: unknown. It is the largest cache size found by a pointer chase that also
-/// reached memory. The bandwidth sweep may have read a larger amount of data at the rate of a cache. The size is then
-/// that amount. The reason: a chase may find a size that is too small, such as the near half of a large cache or the
-/// reach of the TLB.
+/// Size of the last-level cache in bytes; 0: unknown. The largest size found by a pointer chase that reached memory, or
+/// a larger amount that the bandwidth sweep read at a cache's rate. A chase may find only the near half of a cache, or
+/// the reach of the TLB.
 std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
@@ -170,8 +166,7 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // If a chase saw a further level but not its end, `absent` has the identifier of that level's size. The size of the
-    // last level is then unknown.
+    // If a chase saw a further level but not its end, `absent` has that level's size.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
     if (most == 0) return 0;  // without a chase, a bandwidth sweep may end in L2, before L3
@@ -198,7 +193,7 @@ Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::stri
         if (f.id == "fma.peak.float") out.float_peak = f.value;
         if (f.id == "fma.peak.double") out.double_peak = f.value;
         if (f.id == "launch.empty.item") out.empty_launch_seconds = f.value;
-        // Without a sweep over the levels, the bandwidth is that of memory only. A cache may be faster.
+        // Without a sweep over the levels, a cache may be faster than `bandwidth`.
         swept = swept || glob_match("bandwidth.l?.rate", f.id);
         if (f.unit == "B/s" && f.value > out.bandwidth) {
             out.bandwidth = f.value;
@@ -234,12 +229,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
     return std::nullopt;
 }
 
-// The wait of a launch's warps, sampled by Nsight Compute, and the limiter that follows from it.
-//
-// A kernel may reach no peak because its warps wait for each other, or because it has too few warps. If one reason
-// causes at least half of the waiting, it can name a limiter. The limiter is a resource that causes this wait and is
-// busy for 60 % of the time minus the launch overhead. If no resource is that busy, the waiting itself is the
-// limiter, for most stall reasons (Stall::limiter). Without a main reason, the rules for bounds apply (name_limit).
+// A kernel may reach no peak because its warps wait. The main reason of the waiting can name a limiter: a `busy`
+// resource that causes it, or else the waiting itself (Stall).
 
 std::optional<Wait> longest_wait(const Record& record) {
     if (!has_counters(record)) return std::nullopt;
@@ -250,7 +241,7 @@ std::optional<Wait> longest_wait(const Record& record) {
     double all = 0;
     for (const auto& c : record.counters)
         if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
-    // A selected warp issues an instruction, and a warp that is not selected is ready. Neither of them waits.
+    // A selected warp issues, and a warp that is not selected is ready: neither waits.
     all -= time_in("selected") + time_in("not_selected");
     Wait out;
     double most = 0;
@@ -268,7 +259,7 @@ std::optional<Wait> longest_wait(const Record& record) {
 
 void name_by_wait(const Record& record, Explanation& out) {
     if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
-    // Warps exist only between the first and the last work-item, so the launch overhead has no stall reasons.
+    // Warps exist only between the first and the last work-item, not during the launch overhead.
     const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
     const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
                  inside = std::max(0.0, record.time->median - launch);

@@ -1,11 +1,7 @@
-// The limiter of a cell's time, decided from its bounds.
-//
-// A model of the machine often blames the wrong resource. Here a resource has a bound only if two numbers are known:
-// the cell's least use of the resource, and the device's measured peak (bounds.hpp). A bound is a time that the cell
-// cannot beat. The largest bound is the limiter if it is most of the time and clearly larger than all others. A bound
-// and the launch may be the limiter together. On NVIDIA, the limiter may also be what the warps wait for
-// (name_by_wait). A resource without a known use or peak is listed as not bounded. Samples show which instructions a
-// bound covers. The place of the samples does not name a limiter.
+// A resource has a bound only if its least use and its measured peak are known (bounds.hpp), because models often blame
+// the wrong resource. The largest bound is the limiter if it is most of the time and clearly larger than all others.
+// The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the
+// limiter (name_by_wait). The place of the samples does not.
 #pragma once
 
 #include <optional>
@@ -24,23 +20,21 @@ Explanation explain(const Record& record, const Limits& limits);
 /// Decides the limiter by the bounds, which are sorted, largest first.
 void decide_limit(const Record& record, Explanation& out);
 
-/// Drops bounds that exceed the time and rest on simulated counts or on assumed buffer use. Then decides the limiter
-/// again. A compiler may have removed such work, so these bounds do not prove the time impossible. Call this after the
-/// doubtful peaks were measured again.
+/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then names the limiter
+/// again. Call it after Peaks has measured doubtful peaks again.
 void drop_removed(const Record& record, Explanation& out);
 
-/// `brief` of the limiter. If two bounds add up, that of both: "memory+launch". "-" if no limiter is named.
+/// `brief` of the limiter; "memory+launch" if two bounds add up; "-" if no limiter is named.
 std::string limit_in_a_word(const Record& record, const Limits& limits);
 
-/// Whether `bounds` name a limiter for the time, or why they do not. `bounds`: sorted, largest first.
+/// Whether `bounds` name a limiter for the time, or why not. `bounds`: largest first.
 Limit limit_of(const std::vector<Bound>& bounds, const Timing& time);
 
-/// Finds a second bound that explains the time together with the first bound. One of the two is the launch: its
-/// overhead overlaps no work, so the times add up. Returns the index of the second bound; 0: none.
+/// Index of the second of two bounds that explain the time together; 0: none. One is the launch: its overhead overlaps
+/// no work, so the two times add up.
 std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 
-/// The main reason for which the warps wait. Ready warps do not wait. nullopt if no reason causes at least half of the
-/// waiting, or if no stall reasons were counted.
+/// The main reason for which warps wait; nullopt if no reason is `most_of_the_waiting`, or if stalls were not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
 /// If the bounds name no limiter, names one by `out.wait` and moves its bound to the front.
@@ -50,14 +44,12 @@ void name_by_wait(const Record& record, Explanation& out);
 
 using namespace model;
 
-/// The peaks and cache sizes of `device` from the figures of its profile, taken at `utc`. `absent`: identifiers of
-/// missing figures.
+/// `figures`: of the device's profile, taken at `utc`. `absent`: identifiers of missing figures.
 Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
                  const Device& device);
 
-/// A sentence if the record's FLOP/s or bandwidth exceeds the device's peak, or if its time is too short for a launch;
-/// else nullopt. A rate may exceed its peak by 5 %, because both have a spread. `one_launch`: the event clock timed a
-/// single launch.
+/// A warning if the FLOP/s or the bandwidth exceeds `alike` times the device's peak, or if the time is too short for a
+/// launch; else nullopt. `one_launch`: the event clock timed a single launch.
 std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch);
 
 }  // namespace cllab::explain

@@ -1,5 +1,4 @@
-// Memory traffic. The sizes of the caches show which level holds a cell's data. The bound is the time that this level,
-// or memory, takes to move the data.
+// Memory traffic: `bound = bytes / rate`, at the rate of the level that holds the cell's data.
 #include <algorithm>
 #include <cmath>
 
@@ -10,20 +9,20 @@
 namespace cllab::explain {
 namespace {
 
-/// Maximum bytes that one cache of each level holds. The operating system gives them, or else the figures of `family`.
-/// A 0 at the end is a further level of unknown size.
+/// Bytes that one cache of each level holds, from the operating system or else from the figures of `family`. A final 0:
+/// a further level of unknown size.
 std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     if (!limits.caches.empty()) return {limits.caches.begin(), limits.caches.end()};
     std::vector<double> out;
     while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size"))
         out.push_back(std::max(size->value, size->high));
-    // Data that the known levels cannot hold is at least as far away as the next level that the profile saw.
+    // Larger data is at least as far away as the next level that the profile saw.
     const char* seen = family == "latency" ? ".latency" : ".rate";
     if (!out.empty() && limits.find(family + "." + level_id(out.size()) + seen)) out.push_back(0);
     return out;
 }
 
-/// Whether a CPU's data would come from L3 or memory if there were twice as much of it.
+/// Whether twice as much data of a CPU would come from L3 or memory.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -31,7 +30,7 @@ bool lies_far(const Record& record, const Limits& limits) {
     return place && (place->memory || place->level >= 2);
 }
 
-/// The fastest stream with the cell's ratio of reads to writes; the fastest of all streams if none has that ratio.
+/// The fastest stream with the cell's ratio of reads to writes, or else the fastest of all.
 const Figure* stream_like(const Record& record, const Limits& limits) {
     using Names = std::vector<const char*>;
     const auto fastest = [&](const Names& ids) {
@@ -50,14 +49,14 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-/// Bounds the reads of a cell whose data fits a cache, at the level's measured read rate.
+/// For data that fits a cache: `bytes read / the level's read rate`.
 void bound_cache(const Record& record, const Limits& limits, const Place& place, Explanation& out) {
     const auto& work = record.work;
     const auto name = level_name(place.level), id = level_id(place.level);
     const auto levels = levels_of(limits, "bandwidth");
     const auto* rate = limits.find("bandwidth." + id + ".rate");
     if (!rate) return out.lacks("memory traffic", "bandwidth of " + name, "bandwidth." + id + ".rate");
-    // A level is at least as fast as the levels behind it, even if a disturbance lowered its figure.
+    // A level is at least as fast as those behind it. Its figure may be disturbed.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
             limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
@@ -69,10 +68,9 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
             bound = std::move(both);
-    // All cores share the last level. How much of it one core can use is unknown.
+    // All cores share the last level, so the share of one core is unknown.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
-    // A core that loops over more data than the nearer level holds may never hit that level. Hits in the nearer level
-    // take time too.
+    // If every core reads all data, its hits in the nearer level take time too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
                              ? limits.find("bandwidth." + level_id(place.level - 1) + ".rate")
                              : nullptr;
@@ -80,7 +78,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
-/// Bounds the declared bytes, or the bytes that the launch touches according to the counts.
+/// Bounds the declared bytes, or else the counted distinct bytes.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
@@ -108,8 +106,7 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     out.bounds.back().simulated = true;  // the kernel may touch only a part of them
 }
 
-/// GPU: bounds scattered accesses by the measured rate of scattered sectors. A scattered access touches more sectors
-/// than its bytes fill.
+/// GPU: `sectors / rate of scattered sectors`, for accesses that touch more sectors than their bytes fill.
 void bound_scattered(const char* what, double sectors, const SectorRequests& requests, const Record& record,
                      const Limits& limits, Explanation& out) {
     const bool is_scattered =
@@ -123,8 +120,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// The least and the greatest possible number of touched cache lines (of `bytes` bytes) per touched sector. The counts
-/// have only sectors of 32 bytes and lines of 128 bytes. Of such a line, one half or both may be touched.
+/// Least and greatest number of touched lines of `bytes` bytes per touched sector. The counts have lines of 128 bytes,
+/// which may be touched in part.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
@@ -132,7 +129,7 @@ std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     return {least, std::clamp(counted * std::max(1.0, halves), least, 1.0)};
 }
 
-/// CPU: bounds scattered reads. A core fetches whole cache lines from the level that holds the data.
+/// CPU: scattered reads. A core fetches whole cache lines from the level that holds the data.
 void bound_lines(const Record& record, const Limits& limits, const std::vector<double>& sizes, Explanation& out) {
     const auto& counts = *record.counts;
     const auto place = place_of(record, limits, "bandwidth", limits.units);
@@ -170,8 +167,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     // Waves request whole sectors from L1.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
     if (auto first = is_gpu(record) ? level(0, asked * uneven_share(record, limits)) : std::nullopt) {
-        // A compiler keeps values in registers instead of loading them again; only the first load of a sector is
-        // certain.
+        // Only the first load of a sector is certain: compilers keep values in registers.
         first->low *= std::min(1.0, distinct(counts, record.work).read / asked);
         lower_to_time(*first, record);
         add_asked(record, *std::move(first), out);
@@ -180,7 +176,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     const double holds = sizes.empty() ? 0 : sizes.front();
     if (!(holds > 0) || record.work.footprint <= holds) return;
     const double passing = beyond(counts, holds, limits.units).read;
-    // If only one level of a CPU is known, data that passes it may come from beyond L2, so L2 gets no bound.
+    // If only one level of a CPU is known, data that passes it may come from beyond L2.
     if (auto second = is_gpu(record) || sizes.size() > 1 ? level(1, passing) : std::nullopt)
         add_asked(record, *std::move(second), out);
     if (!is_gpu(record)) return bound_lines(record, limits, sizes, out);
@@ -190,7 +186,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
                     record, limits, out);
 }
 
-/// Bounds memory by the bytes that the profiler counted. Returns false if it counted none.
+/// Returns false if the profiler counted no bytes.
 bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!has_counters(record)) return false;
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
@@ -202,9 +198,8 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, also bounds each level by that
-/// level's utilization. The profiler starts with empty caches, so it measures memory traffic that the timed launch does
-/// not have. The utilization of memory is therefore used only if no cache holds the data.
+/// Bounds L2 reads by the profiler's counters; with counts or assumed bytes, also each level by its utilization. The
+/// profiler starts with empty caches, so memory's utilization counts only if no cache holds the data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {

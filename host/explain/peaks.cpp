@@ -23,8 +23,7 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
-    // If the first attempt gives no value, usually because of other work, measure for longer. All later peaks are then
-    // also measured for longer.
+    // Without a value, usually because of other work: measure this and all later peaks for longer.
     constexpr double longer = 0.3;
     auto found = measure_.peak(id, seconds_);
     if (found.empty() && seconds_ < longer) found = measure_.peak(id, seconds_ = longer);
@@ -36,8 +35,7 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
     std::vector<PeakAgain> out;
     for (const auto& id : explanation.missing) {
         if (explanation.limit != Limit::unexplained || !tried_.insert(id).second) continue;
-        // A peak that is too slow explains too much. So each missing peak is measured twice, and the faster value is
-        // used.
+        // A peak that is too slow explains too much, so the faster of two measurements is used.
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;
         const auto faster = faster_of(one, other);
@@ -82,8 +80,7 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     } else if (limit == Limit::impossible) {
         out.note = "the peak is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
-        // If one lasting cause slows both the peak and the cell, the cell takes the same time before and after this
-        // measurement. A short burst of other work slows only the peak.
+        // A burst of other work slows only the peak. A lasting cause slows the cell too, so its time stays the same.
         const auto after = once_more(cell);
         const bool steady = after && is_alike(record.time->median, after->time->median);
         const auto second = steady ? measured(before.id) : std::vector<Figure>();
@@ -111,7 +108,7 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_again = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_again)) break;
-        // For a cell that no bound explains, do not repeat a measurement of the last 30 seconds.
+        // For an unexplained cell, do not repeat a measurement of the last 30 seconds.
         constexpr double moment = 30;
         const auto last = measured_.find(before->id);
         if (out.limit == Limit::unexplained && last != measured_.end() && seconds_since(last->second) < moment) break;
@@ -149,8 +146,7 @@ const Bound* doubted(const Explanation& e, const Timing& time) {
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
-    // A CPU's instruction rate changes within seconds: six runs of `cllab run issue` found 20 to 41 G/s on two idle
-    // cores.
+    // A CPU's instruction rate changes within seconds: 20 to 41 G/s in six runs of `cllab run issue` on two idle cores.
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
         return limiter;

@@ -214,7 +214,7 @@ void KernelFiles::cut_names() {
     }
 }
 
-std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
+std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const KernelPattern& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file && is_meant(c, wanted.glob)) out.push_back(&c);
@@ -237,7 +237,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
                 "' are ", join(names, ", "), left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file));
 }
 
-std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
+std::vector<std::string> KernelFiles::variants_of(const KernelPattern& wanted) const {
     return mapped(matching(wanted), [](const auto* c) { return c->name; });
 }
 
@@ -315,7 +315,7 @@ std::map<std::string, std::set<std::string>> KernelFiles::differing() const {
     return out;
 }
 
-std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
+std::vector<Stated> KernelFiles::stated(const std::vector<KernelPattern>& wanted) {
     make_candidates();
     std::vector<Stated> out;
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once

@@ -293,7 +293,7 @@ void KernelFiles::describe(std::size_t file, const Description& more) {
 }
 
 /// The wanted candidates, each once. Sets the family and the question of `out`.
-std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector<Wanted>& wanted,
+std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector<KernelPattern>& wanted,
                                                                const std::set<std::string>& taken_families,
                                                                model::Experiment& out) const {
     std::vector<const Candidate*> chosen;
@@ -350,8 +350,8 @@ void KernelFiles::note_undefined_reads(const Candidate& c, const std::map<std::s
     }
 }
 
-model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
-                                          const std::set<std::string>& taken_families, bool compared) {
+model::Experiment KernelFiles::experiment(const std::vector<KernelPattern>& wanted, const LoadPicture& load,
+                                          Wants wants, const std::set<std::string>& taken_families, bool compared) {
     declare_axes(true);
     code_only_ = wants == Wants::code;
     make_candidates();

@@ -28,7 +28,7 @@ struct Build {
 
 /// Kernels of one file that match a glob over kernels and variants. An empty glob selects the `only` kernel, else all;
 /// for launches without the kernels of sequences.
-struct Wanted {
+struct KernelPattern {
     std::size_t file = 0;
     std::string glob, as_written;
 };
@@ -65,11 +65,11 @@ public:
     std::vector<Build>& builds() { return builds_; }
     /// The statements about each wanted kernel and its reference, without sequences. Uses the builds at the first axis
     /// values. Throws as experiment().
-    std::vector<Stated> stated(const std::vector<Wanted>& wanted);
+    std::vector<Stated> stated(const std::vector<KernelPattern>& wanted);
     /// The experiment with all wanted kernels. Throws Error(usage) for invalid statements. If a file does not build,
     /// its text gives the names of its kernels, and their builds will fail. `compared`: the user asked which of the
     /// wanted kernels is faster, so all must give the same results.
-    model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
+    model::Experiment experiment(const std::vector<KernelPattern>& wanted, const LoadPicture& load, Wants wants,
                                  const std::set<std::string>& taken_families, bool compared);
     struct NotBuilt {
         std::string path, log;
@@ -78,7 +78,7 @@ public:
     std::vector<NotBuilt> not_built() const;
     /// The experiment's variants that the pattern selects. Throws Error(usage) if there are none. Call after
     /// experiment().
-    std::vector<std::string> variants_of(const Wanted& wanted) const;
+    std::vector<std::string> variants_of(const KernelPattern& wanted) const;
     /// The id of a variant, <family>_<name>. If the family has several files, the variant's file replaces the family.
     std::string id_of(const model::Experiment& experiment, const model::Variant& variant) const;
     /// The settings of --axis that these files use.
@@ -117,7 +117,7 @@ private:
     bool is_built(std::size_t file) const;
     const model::Introspection& kernels_of_text(std::size_t file);
     void make_candidates();
-    std::vector<const Candidate*> matching(const Wanted& wanted) const;
+    std::vector<const Candidate*> matching(const KernelPattern& wanted) const;
     std::vector<std::string> options_of(const Build& build) const;
     std::vector<std::filesystem::path> folders_of(const Build& build) const;
     void read_whole(Build& build);
@@ -135,8 +135,8 @@ private:
     /// Removes the file's name from the start of a variant's name, because rows show it already. Keeps the name if
     /// another variant has the shorter one.
     void cut_names();
-    std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
-                                         model::Experiment& out) const;
+    std::vector<const Candidate*> choose(const std::vector<KernelPattern>& wanted,
+                                         const std::set<std::string>& taken_families, model::Experiment& out) const;
     model::Variant variant_of(const Candidate& candidate) const;
     std::shared_ptr<const BoundOperation> bind(const Candidate& candidate, const LoadPicture& load, Wants wants,
                                                std::vector<std::string>& notes) const;

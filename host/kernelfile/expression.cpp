@@ -146,14 +146,14 @@ private:
         return std::make_shared<const Node>(Node{NodeKind::name, 0, {}, word, place_.at(at)});
     }
     Made literal(std::size_t at) {
-        const auto goes_on = [&](char c) {
+        const auto is_of_number = [&](char c) {
             if (in_name(c) || c == '.') return true;
             // The sign of an exponent: 1e-3, but not 0x1e-3.
             const auto so_far = text_.substr(at, at_ - at);
             return (c == '+' || c == '-') && lower(so_far).ends_with('e') &&
                    parse_real(so_far.substr(0, so_far.size() - 1)).has_value();
         };
-        while (at_ < text_.size() && goes_on(text_[at_])) ++at_;
+        while (at_ < text_.size() && is_of_number(text_[at_])) ++at_;
         auto word = text_.substr(at, at_ - at);
         if (const auto value = parse_integer(word))
             return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, {}, place_.at(at)});

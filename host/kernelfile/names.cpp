@@ -25,7 +25,7 @@ double Names::real(const Expression& expression) {
     });
 }
 
-const Names::Known& Names::find(const std::string& name, const Place& place) {
+const Names::NamedValue& Names::find(const std::string& name, const Place& place) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (!open_.insert(name).second) refuse(place, "the value of '", name, "' depends on itself");
     const auto out = point_.has(name) ? of_axis(name, place) : of_argument(name, place);
@@ -33,26 +33,26 @@ const Names::Known& Names::find(const std::string& name, const Place& place) {
     return known_.emplace(name, out).first->second;
 }
 
-Names::Known Names::of_axis(const std::string& name, const Place& place) const {
+Names::NamedValue Names::of_axis(const std::string& name, const Place& place) const {
     const auto& text = point_.text(name);
     if (const auto whole = parse_integer(text)) return {*whole};
     if (const auto real = parse_real(text)) return {0, *real};
     refuse(place, "axis '", name, "' is '", text, "', but an expression needs a number");
 }
 
-Names::Known Names::of_length(const std::string& name, const Place& place) {
+Names::NamedValue Names::of_length(const std::string& name, const Place& place) {
     const auto argument = name.substr(4, name.size() - 5);  // of "len(x)"
     const auto found = given_.find(argument);
     if (found == given_.end() || found->second.extent.empty())
         refuse(place, "the length of '", argument, "' is not known; add a line 'arg ", argument, " = rand:1024'");
-    Known out{1};
+    NamedValue out{1};
     for (const auto& extent : found->second.extent)
         if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole))
             refuse(place, name, " does not fit in 63 bits");
     return out;
 }
 
-Names::Known Names::of_argument(const std::string& name, const Place& place) {
+Names::NamedValue Names::of_argument(const std::string& name, const Place& place) {
     const auto is_number = [](const ArgumentSpec& spec) {
         return spec.kind == ArgumentSpec::Kind::numbers && spec.numbers.size() == 1;
     };

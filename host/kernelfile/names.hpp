@@ -25,20 +25,20 @@ public:
     double real(const Expression& expression);
 
 private:
-    struct Known {
+    struct NamedValue {
         std::int64_t whole = 0;
         std::optional<double> real{};
     };
 
-    const Known& find(const std::string& name, const Place& place);
-    Known of_axis(const std::string& name, const Place& place) const;
-    Known of_length(const std::string& name, const Place& place);
-    Known of_argument(const std::string& name, const Place& place);
+    const NamedValue& find(const std::string& name, const Place& place);
+    NamedValue of_axis(const std::string& name, const Place& place) const;
+    NamedValue of_length(const std::string& name, const Place& place);
+    NamedValue of_argument(const std::string& name, const Place& place);
 
     const model::Point& point_;
     const std::map<std::string, ArgumentSpec>& given_;
     const std::set<std::string>& real_;
-    std::map<std::string, Known> known_;
+    std::map<std::string, NamedValue> known_;
     std::set<std::string> open_;  ///< being evaluated
 };
 

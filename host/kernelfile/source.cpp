@@ -74,10 +74,10 @@ SourceFile read_source(Snapshot snapshot) {
                    "device-side enqueue is not supported: cllab neither times nor checks kernels that a kernel starts");
     }
     parse_blocks(text, path, out.description);
-    const auto beside = fs::path(path).replace_extension(".cllab").string();
-    if (out.read.files.count(beside) || is_there(beside)) {
+    const auto block_file = fs::path(path).replace_extension(".cllab").string();
+    if (out.read.files.count(block_file) || is_there(block_file)) {
         Description more;
-        parse_statements(text_of(out.read.files, beside, {"'" + beside + "'", 0, 0}), beside, 1, more);
+        parse_statements(text_of(out.read.files, block_file, {"'" + block_file + "'", 0, 0}), block_file, 1, more);
         override_with(out.description, more);
     }
     return out;

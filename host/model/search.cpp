@@ -21,13 +21,13 @@ constexpr std::size_t most_drawn = 100;       // likewise, of one that is not: f
 }  // namespace
 
 Search::Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
-               std::uint64_t seed, std::size_t beside)
+               std::uint64_t seed, std::size_t at_once)
     : space_(space),
       resolve_(std::move(resolve)),
       measure_(std::move(measure)),
       room_(std::move(room)),
       strategy_(strategy),
-      beside_(beside),
+      at_once_(at_once),
       random_(seed) {
     if (!space_.all) return;
     const auto name = [&](const Point& point) {
@@ -53,7 +53,7 @@ void Search::enter(const Values& key, const Point& point, std::optional<double> 
     if (seconds && (!best_ || *seconds < best_->second)) best_ = {point, *seconds};
 }
 
-bool Search::know(const Point& resolved, std::optional<double> seconds) {
+bool Search::record_known(const Point& resolved, std::optional<double> seconds) {
     const auto named = named_.find(resolved.values());
     if (space_.all ? named == named_.end() : !space_.has(resolved)) return false;
     known_ += !entries_.count(resolved.values());
@@ -61,7 +61,7 @@ bool Search::know(const Point& resolved, std::optional<double> seconds) {
     return true;
 }
 
-std::vector<Point> Search::fresh(const std::vector<Point>& points) const {
+std::vector<Point> Search::unseen(const std::vector<Point>& points) const {
     std::vector<Point> out;
     std::set<Values> seen;
     for (const auto& point : points) {
@@ -79,28 +79,28 @@ std::vector<Point> Search::next(std::size_t count) {
             if (!entries_.count(waiting_.back()->first)) out.push_back(waiting_.back()->second);
         return out;
     }
-    if (entries_.empty()) out = fresh({space_.initial});
+    if (entries_.empty()) out = unseen({space_.initial});
     for (std::size_t draws = 0; out.size() < count && draws < 100 * count; ++draws) {
         const auto point = drawn(space_, random_);
         if (!point) break;
         out.push_back(*point);
-        out = fresh(out);
+        out = unseen(out);
     }
     return out;
 }
 
 void Search::measure(const std::vector<Point>& points) {
     for (std::size_t at = 0; at < points.size();) {
-        const auto batch = std::min({room_(measured_), beside_, points.size() - at});
+        const auto batch = std::min({room_(measured_), at_once_, points.size() - at});
         if (batch == 0) return;
         const auto first = points.begin() + static_cast<std::ptrdiff_t>(at);
-        std::vector<Point> beside(first, first + static_cast<std::ptrdiff_t>(batch));
+        std::vector<Point> together(first, first + static_cast<std::ptrdiff_t>(batch));
         const auto before = best_;
-        if (before) beside.push_back(before->first);
-        const auto seconds = measure_(beside);
+        if (before) together.push_back(before->first);
+        const auto seconds = measure_(together);
         const double scale = before && seconds.back() ? before->second / *seconds.back() : 1;
         for (std::size_t i = 0; i < batch; ++i)
-            enter(*key(beside[i]), beside[i], seconds.at(i) ? std::optional(scale * *seconds[i]) : std::nullopt);
+            enter(*key(together[i]), together[i], seconds.at(i) ? std::optional(scale * *seconds[i]) : std::nullopt);
         measured_ += batch;
         at += batch;
     }
@@ -109,7 +109,7 @@ void Search::measure(const std::vector<Point>& points) {
 /// As many as the strategy asks for.
 void Search::take_at_random() {
     while (const auto room = std::min(room_(measured_), most_points)) {
-        std::size_t count = beside_;
+        std::size_t count = at_once_;
         const bool all_fit = space_.all && named_.size() - entries_.size() <= room;
         if (strategy_ == Strategy::model || (strategy_ == Strategy::automatic && !all_fit)) {
             const auto part = std::clamp((measured_ + room) / 4, few_points, random_starts);
@@ -138,7 +138,7 @@ std::vector<Point> Search::candidates() {
         std::ranges::shuffle(waiting_, random_);
         for (const auto* named : waiting_ | std::views::take(most_candidates)) out.push_back(named->second);
     }
-    return fresh(out);
+    return unseen(out);
 }
 
 void Search::follow_model() {

@@ -73,10 +73,10 @@ class Search {
 public:
     /// The space outlives this.
     Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
-           std::uint64_t seed, std::size_t beside = most_beside);
+           std::uint64_t seed, std::size_t at_once = most_beside);
 
     /// Adds a resolved point's earlier time, so that it is not measured again. False: the point is not in the space.
-    bool know(const Point& resolved, std::optional<double> seconds);
+    bool record_known(const Point& resolved, std::optional<double> seconds);
     /// Runs to the end of the space or of the time. An exception from `measure` ends it; the results so far remain.
     void run();
     const std::optional<std::pair<Point, double>>& best() const { return best_; }
@@ -96,7 +96,7 @@ private:
     std::optional<Values> key(const Point& point) const;
     void enter(const Values& key, const Point& point, std::optional<double> seconds);
     /// The points that belong to the space and are not measured yet, each once.
-    std::vector<Point> fresh(const std::vector<Point>& points) const;
+    std::vector<Point> unseen(const std::vector<Point>& points) const;
     std::vector<Point> next(std::size_t count);
     /// As many as there is room for.
     void measure(const std::vector<Point>& points);
@@ -109,7 +109,7 @@ private:
     MeasurePoints measure_;
     Room room_;
     Strategy strategy_;
-    std::size_t beside_;
+    std::size_t at_once_;
     Random random_;
     std::map<Values, Point> named_;  ///< of a space that is listed: each different point, as it is named
     /// Entries of named_ that are not taken yet. The next one is the last.

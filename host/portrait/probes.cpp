@@ -61,8 +61,8 @@ std::string beside_levels(const Device& device) {
 /// no prefetcher follows.
 std::vector<Part> chases_of_cpu(const Device& device) {
     const auto level = last_level_of(device);
-    const auto beside = beside_levels(device);
-    std::string staying = "4Ki:64Mi:*2" + beside, scattered = "16Ki:32Mi:*2";
+    const auto more_sizes = beside_levels(device);
+    std::string staying = "4Ki:64Mi:*2" + more_sizes, scattered = "16Ki:32Mi:*2";
     if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
     // Building a chain of this size takes seconds, so only two footprints are measured.
     if (level < 300u << 20)
@@ -71,7 +71,7 @@ std::vector<Part> chases_of_cpu(const Device& device) {
     else if (level < 370u << 20)
         scattered += ",480Mi,512Mi";
     return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
-            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2" + beside}}},
+            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2" + more_sizes}}},
             {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
             {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}},
             {"latency_indexed", {{"footprint", "8Ki"}}},

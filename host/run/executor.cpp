@@ -183,7 +183,7 @@ private:
 
     /// Begins cell `i`. If the host can work while the device does, also begins the next cells, whose builds then run
     /// in the background.
-    void begin_ahead(std::size_t i) {
+    void prefetch_builds(std::size_t i) {
         constexpr std::size_t most_ahead = 16;
         constexpr double most_bytes = 1 << 30;  // of the host's memory
         double bytes = 0;
@@ -213,16 +213,16 @@ private:
             }
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
-            begin_ahead(i);
+            prefetch_builds(i);
             // Not earlier: the data of a point is kept only for the cells of one comparison.
             if (i + 1 == group_.size() && builds_ahead()) {
-                if (auto* const after = next_()) after->begin_ahead(0);
+                if (auto* const after = next_()) after->prefetch_builds(0);
             }
             auto cell = std::move(begun_.extract(i).mapped());
             // Share memory as in an arrangement, so that no cell finds other cache contents because of its
             // predecessor's buffers.
-            const auto* beside = settings_.screening && !cells.empty() ? cells.front().state.get() : nullptr;
-            cell.prepared = prepare(*cell.state, beside);
+            const auto* donor = settings_.screening && !cells.empty() ? cells.front().state.get() : nullptr;
+            cell.prepared = prepare(*cell.state, donor);
             const bool waits = settings_.measure || cell.state->setup.know_code;
             if (!cell.prepared || !waits) {
                 end_later(std::move(cell));
@@ -318,13 +318,13 @@ private:
 }  // namespace
 
 void execute(device::Session& session, const RunRequest& request, const Events& events,
-             const std::set<CellNumber>& finished, Kept* kept) {
+             const std::set<CellNumber>& finished, Kept* results) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
     const auto group = request.settings.largest_groups.find(session.facts().selector);
     session.set_largest_group(group == request.settings.largest_groups.end() ? 0 : group->second);
     Kept own;
-    auto& keep = kept ? *kept : own;
+    auto& keep = results ? *results : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // the reason for the refusal may be gone
     if (!keep.in_advance) keep.programs.reset();
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),

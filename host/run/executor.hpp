@@ -41,12 +41,13 @@ struct Events {
 struct Interrupted {};
 
 /// Runs the request on one device, except the cells in `finished`. A failing cell does not end the run; an Error of
-/// Blame::usage or ::environment does. `kept`: results to reuse in later runs on the session.
+/// Blame::usage or ::environment does. `results`: for reuse in later runs on the session.
 void execute(device::Session& session, const RunRequest& request, const Events& events,
-             const std::set<CellNumber>& finished = {}, Kept* kept = nullptr);
+             const std::set<CellNumber>& finished = {}, Kept* results = nullptr);
 
-/// Builds the cell's program, so that a later run with `kept` finds it. Throws as the driver and the cell's family do.
-void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
+/// Builds the cell's program, so that a later run with `results` finds it. Throws as the driver and the cell's family
+/// do.
+void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& results);
 
 const model::HostInfo& this_host();
 /// The device as records describe it, without the last-level cache, which the run adds.

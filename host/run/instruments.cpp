@@ -36,13 +36,13 @@ std::shared_future<device::Built> Programs::build(const std::string& source, con
     });
 }
 
-std::shared_future<inspect::Analysis> CodeMemo::read(const inspect::DumpRequest& request, bool beside) {
+std::shared_future<inspect::Analysis> CodeMemo::read(const inspect::DumpRequest& request, bool in_thread) {
     auto bytes = std::make_shared<const std::vector<std::byte>>(request.binary.begin(), request.binary.end());
     const auto read = [bytes, own = request]() mutable {
         own.binary = *bytes;
         return inspect::read_code(own);
     };
-    return recent_.find_or_make(key_of(request), beside ? std::launch::async : std::launch::deferred, read);
+    return recent_.find_or_make(key_of(request), in_thread ? std::launch::async : std::launch::deferred, read);
 }
 
 }  // namespace cllab::run

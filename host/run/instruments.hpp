@@ -59,9 +59,9 @@ private:
 /// disassembler takes longer than running it.
 class CodeMemo {
 public:
-    /// As inspect::read_code: in another thread if `beside`, else in the first get(). The device in the request must
+    /// As inspect::read_code: in another thread if `in_thread`, else in the first get(). The device in the request must
     /// outlive the result.
-    std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool beside);
+    std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool in_thread);
 
 private:
     Recent<inspect::Analysis> recent_{64};  ///< many, because cells wait for their code and may have several kernels
@@ -80,12 +80,12 @@ struct Kept {
 
 class Instruments {
 public:
-    /// `kept`: results of earlier runs on the session. Adds what is missing.
-    Instruments(device::Session& session, Kept& kept, const std::optional<model::Limits>& limits,
+    /// `results`: results of earlier runs on the session. Adds what is missing.
+    Instruments(device::Session& session, Kept& results, const std::optional<model::Limits>& limits,
                 bool builds_ahead = true)
-        : session_(session), kept_(kept), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {
-        if (!kept.programs || (!kept.in_advance && kept.programs->builds_ahead() != builds_ahead))
-            kept.programs.emplace(session, builds_ahead);
+        : session_(session), kept_(results), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {
+        if (!results.programs || (!results.in_advance && results.programs->builds_ahead() != builds_ahead))
+            results.programs.emplace(session, builds_ahead);
     }
 
     const std::optional<model::Limits>& limits() const { return limits_; }

@@ -44,8 +44,8 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
                          const std::function<void(const LaunchedOnce&)>& before,
                          const std::function<void(const Buffers&)>& after) {
     LaunchedOnce out;
-    Kept kept;
-    Instruments instruments(session, kept, std::nullopt, false);
+    Kept results;
+    Instruments instruments(session, results, std::nullopt, false);
     CellState state(session, instruments, cell, Order{}, settings, [](auto&&...) {});
     state.guarded([&] {
         if (const auto reason = missing_need(*cell.variant, as)) {

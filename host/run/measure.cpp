@@ -83,12 +83,12 @@ model::Timing to_timing(std::span<const double> samples) {
         .median = s.median, .low = s.low, .high = s.high, .min = s.min, .q1 = s.q1, .q3 = s.q3, .mad = s.mad, .n = s.n};
 }
 
-std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last) {
+std::optional<bool> same_time(std::span<const double> original, std::span<const double> processed, bool last) {
     const double clearly = std::log(1.03), noticeable = std::log(1.05), at_once = std::log(1.5);
     constexpr std::size_t few = 3;
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < fresh.size(); ++i)
-        ratios.push_back(std::log(std::max(fresh[i], 1e-12) / std::max(processed[i], 1e-12)));
+    for (std::size_t i = 0; i < original.size(); ++i)
+        ratios.push_back(std::log(std::max(original[i], 1e-12) / std::max(processed[i], 1e-12)));
     const auto s = summarise(ratios);
     const auto beyond = [&](double limit) { return s.low > limit || s.high < -limit; };
     if (s.n >= few && (beyond(at_once) || (s.n >= least_for_interval && beyond(clearly)))) return false;
@@ -145,13 +145,13 @@ bool DriftFilter::steady(std::size_t block) const {
 }
 
 void DriftFilter::put(const Sample& sample, bool fine) {
-    auto& of = fine ? kept_ : aside_;
+    auto& of = fine ? used_ : aside_;
     of.seconds.push_back(sample.seconds);
     of.rounds.push_back(sample.round);
 }
 
 void DriftFilter::sort_out() {
-    kept_ = aside_ = {};
+    used_ = aside_ = {};
     // The samples of a block are adjacent: judge each block once.
     std::size_t judged = references_.size() + 1;
     bool fine = true;
@@ -166,7 +166,7 @@ void DriftFilter::reference(double seconds) {
     references_.push_back(seconds);
     median_ = median_of(references_);
     sort_out();
-    if (aside().size() > most_aside * std::max<std::size_t>(kept().size(), wanted_)) give_up();
+    if (aside().size() > most_aside * std::max<std::size_t>(used().size(), wanted_)) give_up();
 }
 
 void DriftFilter::sample(double seconds, unsigned round) {
@@ -182,7 +182,7 @@ void DriftFilter::give_up() {
 }
 
 void DriftFilter::conclude() {
-    if (aside().size() > most_aside * kept().size()) give_up();
+    if (aside().size() > most_aside * used().size()) give_up();
 }
 
 }  // namespace cllab::run

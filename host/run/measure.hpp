@@ -71,7 +71,7 @@ model::Timing to_timing(std::span<const double> samples);
 
 /// True if operations take the same time on processed data as on the inputs, within 5 % beyond the noise. Each round,
 /// at least one, gives one time of each. nullopt: more rounds are needed. With `last`, the median decides instead.
-std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last);
+std::optional<bool> same_time(std::span<const double> original, std::span<const double> processed, bool last);
 
 enum class Plausible { yes, nothing, no };
 /// Whether a time can belong to work that was done. no: zero or below. nothing: the work `may_be_free`, and the time is
@@ -109,9 +109,9 @@ public:
     /// Call after the last reference. As give_up() if less than a quarter of the samples remain.
     void conclude();
 
-    const std::vector<double>& kept() const { return kept_.seconds; }          ///< in the order taken
+    const std::vector<double>& used() const { return used_.seconds; }          ///< in the order taken
     const std::vector<double>& aside() const { return aside_.seconds; }        ///< in the order taken
-    const std::vector<unsigned>& kept_rounds() const { return kept_.rounds; }  ///< for each of kept()
+    const std::vector<unsigned>& kept_rounds() const { return used_.rounds; }  ///< for each of kept()
     const std::vector<unsigned>& aside_rounds() const { return aside_.rounds; }
     bool throttled() const { return throttled_; }
     std::size_t references() const { return references_.size(); }
@@ -136,7 +136,7 @@ private:
     struct {
         std::vector<double> seconds;
         std::vector<unsigned> rounds;
-    } kept_, aside_;
+    } used_, aside_;
     bool throttled_ = false;
 };
 

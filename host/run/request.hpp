@@ -39,7 +39,7 @@ struct Settings {
     bool arrangement = false;
     /// The run continues another one on the device, so the timer audit and the warm-up still hold (host/README.md,
     /// rules 2 and 4).
-    bool goes_on = false;
+    bool continues_run = false;
     /// Searches for the fastest cells, which are verified and measured again later. Uses one input seed and the same
     /// memory for all cells. Omits the checks during and after sampling that detect cheating kernels. Stops sampling a
     /// cell that takes twice as long as the fastest.
@@ -93,8 +93,9 @@ template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
 #define CLLAB_FIELDS                                                                                               \
     seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, \
-        run, arrangement, goes_on, screening, one_core, ends, fresh_data, hot_seconds, tool_seconds, small_groups,           \
-        cache, count_above, energy, steps, read_code, builds_ahead, limits, largest_groups, judge, name_limit
+        run, arrangement, continues_run, screening, one_core, ends, fresh_data, hot_seconds, tool_seconds,         \
+        small_groups, cache, count_above, energy, steps, read_code, builds_ahead, limits, largest_groups, judge,   \
+        name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };
     each(CLLAB_FIELDS);

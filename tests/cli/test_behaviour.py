@@ -126,7 +126,7 @@ class Behaviour(LabTest):
         path, = self.folder.glob("cache/cllab/profiles/*/behaviour.json")
         return path
 
-    def know(self, **answers):
+    def put_answers(self, **answers):
         """As if `cllab behaviour` had found these answers here: name=text, or name=(value, low, high)."""
         self.lab("behaviour", *only("special.shift"))
         kept = json.loads(self.kept().read_text())
@@ -160,7 +160,7 @@ class Behaviour(LabTest):
         return self.records()[0], err
 
     def test_why_reports_the_cost_of_a_constant_pointer_on_this_device(self):
-        kept = self.know(**{"memory.constant.uniform": (0.98, 0.9, 1), "memory.constant.divergent": (4.12, 4, 4.2)})
+        kept = self.put_answers(**{"memory.constant.uniform": (0.98, 0.9, 1), "memory.constant.divergent": (4.12, 4, 4.2)})
         (self.folder / "k.cl").write_text("kernel void k(constant float* t, global float* x) { x[get_global_id(0)] = t[get_global_id(0) % 16]; }\n")
         why = ("why", "k.cl", "--global", "65536", "--arg", "t=rand:16", "--arg", "x=out:65536", "--max-time", "0.05", "--profile", "1")
         says = " ".join(self.lab(*why)[0].split())
@@ -171,7 +171,7 @@ class Behaviour(LabTest):
 
     def test_run_reports_the_cost_of_small_groups_on_this_device(self):
         body = "/*cllab\narg x = out:2053\nglobal 2053\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
-        kept = self.know(**{"launch.prime": (72, 70, 74)})
+        kept = self.put_answers(**{"launch.prime": (72, 70, 74)})
         said = "1,000,003 items, a prime, take 72.0 times as long as 1,000,192"
         warnings = [w for w in self.run_kernel(body)[0]["warnings"] if w.startswith("driver-group")]
         self.assertEqual(len(warnings), 1)
@@ -181,7 +181,7 @@ class Behaviour(LabTest):
 
     def test_run_names_build_options_without_effect_on_this_device(self):
         body = "/*cllab\narg x = out:64\nglobal 64\nlocal 8\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
-        kept = self.know(**{"compile.option.-cl-mad-enable": "same code", "compile.option.-cl-no-signed-zeros": "other code"})
+        kept = self.put_answers(**{"compile.option.-cl-mad-enable": "same code", "compile.option.-cl-no-signed-zeros": "other code"})
         options = "--build-options=-cl-mad-enable -cl-no-signed-zeros"
         err = self.run_kernel(body, options)[1]
         self.assertEqual(err.count("-cl-mad-enable changes nothing on this device: `cllab behaviour` found the same code with it"), 1, err)
@@ -201,13 +201,13 @@ class Behaviour(LabTest):
                 "has 0.242 times the speed of one of the same bytes by uint4")
         isa = ("isa", "k.cl:*", "--summary")
         self.assertNotIn("calls vstore_half", self.lab(*isa)[1])
-        kept = self.know(**{"memory.half.half8_": (0.242, 0.241, 0.243)})
+        kept = self.put_answers(**{"memory.half.half8_": (0.242, 0.241, 0.243)})
         err = self.lab(*isa)[1]
         self.assertEqual(err.count("calls vstore_half"), 1, err)
         self.assertIn(said, err)
         self.forget(kept)
         self.assertNotIn("calls vstore_half", self.lab(*isa)[1])
-        self.know(**{"memory.half.half8_": (1.01, 1, 1.02)})
+        self.put_answers(**{"memory.half.half8_": (1.01, 1, 1.02)})
         self.assertNotIn("calls vstore_half", self.lab(*isa)[1])
 
     def test_tune_trusts_measured_group_sizes_over_the_query(self):
@@ -217,7 +217,7 @@ class Behaviour(LabTest):
         env = self.environment(LD_PRELOAD=str(self.folder / "small.so"))
         tune = ("tune", "k.cl", "--axis", "local=16,64", "--max-time", "0.02")
         self.assertIn("1 have a time, 1 the device cannot do", " ".join(self.lab(*tune, env=env, status=None)[0].split()))
-        kept = self.know(**{"launch.group_beyond": "4096 run"})
+        kept = self.put_answers(**{"launch.group_beyond": "4096 run"})
         page = " ".join(self.lab(*tune, env=env)[0].split())
         self.assertIn("2 have a time", page)
         self.assertNotIn("the device cannot do", page)

@@ -103,7 +103,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
                                               std::function<void(const model::Variant&, model::Setup&)> adjust = {},
                                               device::Session* where = nullptr,
                                               std::optional<model::Cell> yardstick = {}, bool apart = false,
-                                              run::Kept* kept = nullptr, bool twins = false) {
+                                              run::Kept* results = nullptr, bool twins = false) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -144,7 +144,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) settings.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(where ? *where : session(), {std::move(yardstick), comparisons, settings}, use.events, {}, kept);
+    run::execute(where ? *where : session(), {std::move(yardstick), comparisons, settings}, use.events, {}, results);
     return use.records;
 }
 

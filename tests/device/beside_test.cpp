@@ -38,7 +38,7 @@ const std::string staged_words = "2097152";  // 8 MiB: large enough to be staged
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(beside)
+BOOST_AUTO_TEST_SUITE(background_work)
 
 BOOST_AUTO_TEST_CASE(staged_bytes_arrive_complete_and_device_poison_matches_host) {
     if (is_simulated()) return;
@@ -159,12 +159,12 @@ BOOST_AUTO_TEST_CASE(next_comparison_is_built_during_the_current_one) {
 
 BOOST_AUTO_TEST_CASE(code_of_each_launched_kernel_is_read_during_measurement) {
     if (is_simulated()) return;
-    run::Kept kept;
+    run::Kept results;
     const auto two_launches = [](const model::Variant&, model::Setup& setup) {
         setup.steps = {model::Launch{"scratch_extra", setup.global, {}, {}}, model::Launch{"", setup.global, {}, {}}};
     };
     const auto records = run_scratch(right + body("extra", "dst[i] = src[i];"), {{"right", ""}}, {}, nullptr, "1000",
-                                     two_launches, &as_gpu(), {}, false, &kept);
+                                     two_launches, &as_gpu(), {}, false, &results);
     BOOST_REQUIRE((records.size() == 1u && records[0].status == Status::ok));
     BOOST_TEST(!records[0].code.fingerprint.empty());
 }
@@ -193,12 +193,12 @@ BOOST_AUTO_TEST_CASE(equal_text_and_options_are_built_once) {
 
 BOOST_AUTO_TEST_CASE(device_is_warmed_up_once_not_per_cell) {
     if (is_simulated()) return;
-    device::Session fresh(test::found());
+    device::Session own_session(test::found());
     const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;");
-    const auto records = run_scratch(text, {{"right", ""}, {"twin", ""}}, {}, nullptr, "1000", {}, &fresh);
+    const auto records = run_scratch(text, {{"right", ""}, {"twin", ""}}, {}, nullptr, "1000", {}, &own_session);
     BOOST_REQUIRE((records.size() == 2u && records[0].status == Status::ok && records[1].status == Status::ok));
     BOOST_TEST(records[1].phases.at(Phase::warm_up) < records[0].phases.at(Phase::warm_up) / 2);
-    BOOST_TEST(fresh.settled().has_value());
+    BOOST_TEST(own_session.settled().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(samples_record_their_round) {

@@ -154,11 +154,11 @@ BOOST_AUTO_TEST_CASE(free_step_gets_the_same_warnings_as_any_row) {
     settings.warm_seconds = 1e-9;  // nothing settles in so short a time
     bool seen = false;  // the first warning, which others' work can hide; the second is asked for where that one stands
     for (int attempt = 0; attempt < 8 && !seen; ++attempt) {
-        device::Session fresh(test::found());
+        device::Session own_session(test::found());
         const auto r = run_scratch(
                            "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = "
                            "get_global_id(0); dst[i] = 2 * src[i] + 1; }\n",
-                           {{"right", ""}}, settings, nullptr, "1000", free_step, &fresh)
+                           {{"right", ""}}, settings, nullptr, "1000", free_step, &own_session)
                            .front();
         BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
         if (!model::warns(r, model::Warning::no_cost)) continue;

@@ -218,9 +218,9 @@ BOOST_AUTO_TEST_CASE(chain_passes_through_memory_but_not_against_a_barrier) {
     Depth own;
     memory.load(100, 1, own, 3, 0);
     BOOST_TEST(own.longest[0] == 1u);
-    Depth beside;
-    memory.load(108, 4, beside, 3, 0);
-    BOOST_TEST(beside.longest[0] == 0u);
+    Depth neighbour;
+    memory.load(108, 4, neighbour, 3, 0);
+    BOOST_TEST(neighbour.longest[0] == 0u);
     memory.clear();
     Depth none;
     memory.load(100, 4, none, 3, 0);

@@ -181,21 +181,21 @@ BOOST_AUTO_TEST_CASE(row_with_under_six_samples_states_them_and_is_not_ranked) {
 }
 
 BOOST_AUTO_TEST_CASE(only_interleaved_cells_are_ranked) {
-    using Said = std::vector<std::string>;
+    using Lines = std::vector<std::string>;
     const auto wide = test::cell("pitch", "wide", 547e-6), loop = test::cell("pitch", "loop", 853e-6),
                other = test::cell("pitch", "short8", 1400e-6);
-    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "a")}) == (Said{"wide fastest", "loop slower"}));
-    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "b")}) == (Said{"wide", "loop"}));
-    BOOST_TEST(said({of_run(wide, "a", 0), of_run(loop, "a", 1)}) == (Said{"wide", "loop"}));
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "a")}) == (Lines{"wide fastest", "loop slower"}));
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "b")}) == (Lines{"wide", "loop"}));
+    BOOST_TEST(said({of_run(wide, "a", 0), of_run(loop, "a", 1)}) == (Lines{"wide", "loop"}));
     auto late = of_run(loop, "a");
     late.time->batch = 2;
-    BOOST_TEST(said({of_run(wide, "a"), late}) == (Said{"wide", "loop"}));
+    BOOST_TEST(said({of_run(wide, "a"), late}) == (Lines{"wide", "loop"}));
     auto old = wide, older = loop;
     old.schema = older.schema = 1;
-    BOOST_TEST(said({old, older}) == (Said{"wide", "loop"}));
+    BOOST_TEST(said({old, older}) == (Lines{"wide", "loop"}));
     // Each run has its own ranks, and the table says so.
     const std::vector<Record> two{of_run(wide, "b"), of_run(other, "b"), of_run(loop, "a"), of_run(other, "a")};
-    BOOST_TEST(said(two) == (Said{"wide fastest", "short8 slower", "loop fastest", "short8 slower"}));
+    BOOST_TEST(said(two) == (Lines{"wide fastest", "short8 slower", "loop fastest", "short8 slower"}));
     BOOST_TEST(table(two).find("took turns in one run") != std::string::npos);
     BOOST_TEST(table({two[0], two[1]}).find("took turns in one run") == std::string::npos);
 }

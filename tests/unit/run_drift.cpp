@@ -27,14 +27,14 @@ BOOST_AUTO_TEST_CASE(without_a_reference_every_sample_counts) {
     filter.sample(1, 0);
     filter.sample(2, 0);
     filter.conclude();
-    BOOST_TEST(filter.kept() == (std::vector<double>{1, 2}), boost::test_tools::per_element());
+    BOOST_TEST(filter.used() == (std::vector<double>{1, 2}), boost::test_tools::per_element());
     BOOST_TEST(filter.spread() == 0);
     BOOST_TEST(!filter.throttled());
 }
 
 BOOST_AUTO_TEST_CASE(clock_within_10_percent_costs_no_sample) {
     const auto filter = blocks({1.0, 1.09, 0.92, 1.0}, 4);
-    BOOST_TEST(filter.kept().size() == 12u);
+    BOOST_TEST(filter.used().size() == 12u);
     BOOST_TEST(filter.aside().empty());
     BOOST_TEST(filter.references() == 4u);
     BOOST_TEST(filter.spread() == 0.17, boost::test_tools::tolerance(1e-9));
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(clock_within_10_percent_costs_no_sample) {
 
 BOOST_AUTO_TEST_CASE(the_blocks_on_both_sides_of_a_slow_reference_are_set_aside) {
     const auto filter = blocks({1.0, 1.0, 1.3, 1.0, 1.0}, 2);
-    BOOST_TEST(filter.kept() == (std::vector<double>{1, 2, 7, 8}), boost::test_tools::per_element());
+    BOOST_TEST(filter.used() == (std::vector<double>{1, 2, 7, 8}), boost::test_tools::per_element());
     BOOST_TEST(filter.aside() == (std::vector<double>{3, 4, 5, 6}), boost::test_tools::per_element());
     BOOST_TEST(filter.spread() == 0);  // beside what counts the clock was steady
 }
@@ -57,15 +57,15 @@ BOOST_AUTO_TEST_CASE(later_references_reclassify_a_block) {
         filter.reference(seconds);
         filter.sample(seconds, 0);
     }
-    BOOST_TEST(filter.kept() == (std::vector<double>{1.0, 1.0}), boost::test_tools::per_element());
+    BOOST_TEST(filter.used() == (std::vector<double>{1.0, 1.0}), boost::test_tools::per_element());
     BOOST_TEST(filter.aside() == (std::vector<double>{1.3}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(samples_after_a_slow_reference_wait_for_the_next_one) {
     auto filter = blocks({1.0, 1.0, 1.0, 1.3}, 2);
-    const auto before = filter.kept().size();
+    const auto before = filter.used().size();
     filter.sample(99, 0);
-    BOOST_TEST(filter.kept().size() == before);
+    BOOST_TEST(filter.used().size() == before);
     BOOST_TEST(filter.aside().back() == 99);
 }
 
@@ -81,8 +81,8 @@ BOOST_AUTO_TEST_CASE(all_samples_count_when_too_many_would_be_set_aside) {
     const auto beyond = blocks(references, 2, 4);
     BOOST_TEST(beyond.throttled());
     BOOST_TEST(beyond.aside().empty());
-    BOOST_REQUIRE(beyond.kept().size() == 16u);
-    for (std::size_t i = 0; i < 16; ++i) BOOST_TEST(beyond.kept()[i] == static_cast<double>(i + 1));
+    BOOST_REQUIRE(beyond.used().size() == 16u);
+    for (std::size_t i = 0; i < 16; ++i) BOOST_TEST(beyond.used()[i] == static_cast<double>(i + 1));
 }
 
 BOOST_AUTO_TEST_CASE(once_throttled_every_later_sample_counts) {
@@ -91,19 +91,19 @@ BOOST_AUTO_TEST_CASE(once_throttled_every_later_sample_counts) {
     filter.reference(2.0);
     filter.sample(99, 0);
     filter.reference(2.0);
-    BOOST_TEST(filter.kept().back() == 99);
+    BOOST_TEST(filter.used().back() == 99);
 }
 
 BOOST_AUTO_TEST_CASE(filter_always_keeps_some_samples) {
     auto filter = blocks({1.0, 1.5, 1.0}, 2);
-    BOOST_TEST(filter.kept().empty());
+    BOOST_TEST(filter.used().empty());
     filter.conclude();
     BOOST_TEST(filter.throttled());
-    BOOST_TEST(filter.kept().size() == 4u);
+    BOOST_TEST(filter.used().size() == 4u);
     auto enough = blocks({1.0, 1.0, 1.0, 1.5, 1.0}, 2);
     enough.conclude();
     BOOST_TEST(!enough.throttled());
-    BOOST_TEST(enough.kept().size() == 4u);
+    BOOST_TEST(enough.used().size() == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(giving_up_without_samples_set_aside_is_no_throttling) {

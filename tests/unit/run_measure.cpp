@@ -142,13 +142,13 @@ std::vector<double> times(double seconds, double noise, std::size_t n, std::uint
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(data_that_takes_a_tenth_longer_is_detected) {
-    using Known = std::optional<bool>;
+    using Answer = std::optional<bool>;
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-        const auto fresh = times(1e-3, 0.02, 6, seed), same = times(1e-3, 0.02, 6, seed + 100),
+        const auto original = times(1e-3, 0.02, 6, seed), same = times(1e-3, 0.02, 6, seed + 100),
                    shorter = times(1e-3 / 1.1, 0.02, 6, seed + 200), longer = times(1.1e-3, 0.02, 6, seed + 300);
-        BOOST_TEST((same_time(fresh, same, false) == Known(true)));
-        BOOST_TEST((same_time(fresh, shorter, false) == Known(false)));
-        BOOST_TEST((same_time(fresh, longer, false) == Known(false)));
+        BOOST_TEST((same_time(original, same, false) == Answer(true)));
+        BOOST_TEST((same_time(original, shorter, false) == Answer(false)));
+        BOOST_TEST((same_time(original, longer, false) == Answer(false)));
     }
 }
 

@@ -124,9 +124,9 @@ BOOST_AUTO_TEST_CASE(known_points_are_not_measured_again) {
         points(300), Strategy::automatic, 1);
     auto other = space.initial;
     other.set("x", "77");
-    BOOST_TEST(!again.know(other, 1.0));
+    BOOST_TEST(!again.record_known(other, 1.0));
     for (const auto& point : *space.all)
-        if (point.integer("x") > 5) BOOST_TEST(again.know(point, bowl(point)));
+        if (point.integer("x") > 5) BOOST_TEST(again.record_known(point, bowl(point)));
     again.run();
     const auto found = again.found();
     BOOST_TEST(found.is_exhaustive());
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(known_points_replace_the_random_ones) {
     Random random(5);
     for (int n = 0; n < 60; ++n) {
         const auto point = *drawn(space, random);
-        again.know(point, bowl(point));
+        again.record_known(point, bowl(point));
     }
     again.run();
     BOOST_TEST(batches.front() == 9u);  // and the fastest that is known, beside them

@@ -267,8 +267,8 @@ def _words(files, args, global_size, local_size, axes, expect, tolerance, build_
 
 
 def _program(program):
-    beside = pathlib.Path(__file__).resolve().parents[2] / "build" / "cllab"
-    found = program or os.environ.get("CLLAB") or shutil.which("cllab") or (str(beside) if beside.exists() else None)
+    built = pathlib.Path(__file__).resolve().parents[2] / "build" / "cllab"
+    found = program or os.environ.get("CLLAB") or shutil.which("cllab") or (str(built) if built.exists() else None)
     if not found:
         raise CllabError("the program cllab is not on PATH; CLLAB=/path/to/cllab names it", 3)
     return str(found)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the records of `cllab run --json` in the formats of other programs. Needs Python alone.
+"""Writes the records of `cllab run --json` in the formats of other programs. Needs only Python.
 
     cllab_export.py t4 r.jsonl > results.json
     cllab_export.py github-action-benchmark node1.jsonl node2.jsonl > medians.json
@@ -9,7 +9,7 @@
   github-action-benchmark  medians in ns for github-action-benchmark, as its tool `customSmallerIsBetter`
   bencher                  medians in ns for bencher.dev: `bencher run --adapter json --file medians.json`
 
-Lines that are not records are named on stderr and left out. The exit status is 2 without a record.
+Lines that are not records are named on stderr and skipped. Without any record, the exit status is 2.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def host_of(record):
 
 
 def device_key(record):
-    """Tells devices apart. A GPU's UUID does so on every machine; a CPU's is often the same on each of a kind."""
+    """Identifies a device. A GPU's UUID is unique; a CPU's is often the same on all machines of a kind, so the host is added."""
     device = record["device"]
     identity = device.get("identity", "")
     key = [device.get("platform"), device.get("name"), device.get("driver"), identity]
@@ -61,7 +61,7 @@ def device_key(record):
 
 
 def device_labels(records):
-    """A label per device where the records are of several, else nothing."""
+    """A label per device if there are several devices, else nothing."""
     hosts = len({host_of(r) for r in records}) > 1
     labels = {}
     for r in records:
@@ -72,7 +72,7 @@ def device_labels(records):
 
 
 def benchmark_name(record, labels):
-    """"saxpy_w128/size:1024", with the state of the caches and the device where these tell two times apart."""
+    """"saxpy_w128/size:1024", with the cache state and the device if needed to distinguish two times."""
     name = record["id"] + "".join(f"/{axis}:{value}" for axis, value in record["point"].items())
     cache = record.get("time", {}).get("cache", "hot")
     label = labels.get(device_key(record))

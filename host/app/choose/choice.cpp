@@ -122,16 +122,16 @@ std::vector<std::vector<std::string>> each_alone(const std::vector<std::string>&
 
 /// Kernel files on their way to an experiment: load() -> introspect() -> guess() -> make(). Each file is an experiment;
 /// files that --vs compares share one.
-struct Choice::Own {
+struct Choice::FileSet {
     kernelfile::KernelFiles files;
     std::optional<Capture> capture{};
-    std::vector<kernelfile::Wanted> wanted{};
+    std::vector<kernelfile::KernelPattern> wanted{};
     bool compared = false;  ///< the kernels must leave the same results
     std::vector<GuessedBlock> guessed{};
     std::vector<std::string> left_out{};  ///< sentences about skipped kernels, whose arguments cannot all be guessed
     model::Experiment experiment{};
 
-    static std::vector<std::shared_ptr<Own>> load(CellOptions& invocation, const Snapshots& earlier);
+    static std::vector<std::shared_ptr<FileSet>> load(CellOptions& invocation, const Snapshots& earlier);
     std::vector<AskedBuild> builds(const std::string& more_options);
     void introspect(std::span<const model::Introspection> found);
     void guess(const std::vector<AskedBuild>& builds);
@@ -141,7 +141,7 @@ struct Choice::Own {
 };
 
 /// Reads the files that the command line names; empty if it names none. Starts no process.
-std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocation, const Snapshots& earlier) {
+std::vector<std::shared_ptr<Choice::FileSet>> Choice::FileSet::load(CellOptions& invocation, const Snapshots& earlier) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
         capture = read_capture(invocation.replay);
@@ -166,30 +166,30 @@ std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocat
     // --vs may name a kernel of the same files without the file's name.
     if (names_variant(versus) && !names_kernel_file(versus)) patterns.push_back(paths.front() + ":" + versus);
     const bool compared = names_variant(versus) || names_best(versus);
-    std::vector<std::shared_ptr<Own>> out;
+    std::vector<std::shared_ptr<FileSet>> out;
     for (const auto& together : compared ? std::vector<std::vector<std::string>>(1, paths) : each_alone(paths)) {
-        Own own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
+        FileSet own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
         refuse_damaged(own.files);
         for (const auto& pattern : patterns)
             if (const auto [path, glob] = file_and_glob(pattern); std::ranges::count(together, path))
                 own.wanted.push_back({own.files.index_of(path), glob, pattern});
         own.compared = compared;
-        out.push_back(std::make_shared<Own>(std::move(own)));
+        out.push_back(std::make_shared<FileSet>(std::move(own)));
     }
     out.front()->capture = std::move(capture);
     return out;
 }
 
-bool Choice::Own::has(const std::string& path) const {
+bool Choice::FileSet::has(const std::string& path) const {
     return std::ranges::any_of(wanted, [&](const auto& one) { return files.files()[one.file].path == path; });
 }
 
-bool Choice::Own::has(const model::Variant& variant) const {
+bool Choice::FileSet::has(const model::Variant& variant) const {
     return std::ranges::any_of(experiment.variants, [&](const auto& one) { return one.own == variant.own; });
 }
 
 /// The builds that a device or compiler is asked about.
-std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
+std::vector<AskedBuild> Choice::FileSet::builds(const std::string& more_options) {
     std::vector<AskedBuild> out;
     for (const auto& build : files.builds()) {
         const auto& text = *build.text;
@@ -201,7 +201,7 @@ std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
 }
 
 /// Takes the result of each build.
-void Choice::Own::introspect(std::span<const model::Introspection> found) {
+void Choice::FileSet::introspect(std::span<const model::Introspection> found) {
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
     if (!capture) return;
     for (const auto& build : files.builds())
@@ -211,7 +211,7 @@ void Choice::Own::introspect(std::span<const model::Introspection> found) {
 
 /// Describes what the files leave open by guesses. If a whole file was requested, skips kernels that cannot be guessed
 /// completely. Otherwise throws an Error that asks for the missing lines.
-void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
+void Choice::FileSet::guess(const std::vector<AskedBuild>& builds) {
     guessed = guess_what_lacks(files, builds, wanted, compared);
     for (const auto& block : guessed) {
         if (block.open.empty()) continue;
@@ -241,7 +241,7 @@ void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
 }
 
 /// `taken`: names of families; the experiment's name is added.
-void Choice::Own::make(kernelfile::Wants wants, std::set<std::string>& taken) {
+void Choice::FileSet::make(kernelfile::Wants wants, std::set<std::string>& taken) {
     const auto load_picture = [](const std::string& path) { return load_grey(path); };
     experiment = files.experiment(wanted, load_picture, wants, taken, compared);
     taken.insert(experiment.family);
@@ -263,7 +263,7 @@ void share_out_axes(const Owns& owns) {
 }  // namespace
 
 Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, kernelfile::Wants wants)
-    : invocation_(invocation), own_(Own::load(invocation_, earlier)) {
+    : invocation_(invocation), own_(FileSet::load(invocation_, earlier)) {
     std::vector<std::vector<AskedBuild>> of_each;
     std::vector<AskedBuild> builds;
     for (const auto& one : own_) {
@@ -303,7 +303,7 @@ bool Choice::is_guessed(const model::Variant& variant) const {
            });
 }
 
-Choice::Own& Choice::own_of(const model::Variant& variant) const {
+Choice::FileSet& Choice::own_of(const model::Variant& variant) const {
     return **std::ranges::find_if(own_, [&](const auto& one) { return one->has(variant); });
 }
 

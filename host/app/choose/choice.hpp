@@ -61,7 +61,7 @@ public:
     kernelfile::Answers& answers(const model::Variant& variant) const;
     /// Keeps the data alive that cells of kernel files point to.
     std::shared_ptr<const void> owner() const {
-        return std::make_shared<const std::vector<std::shared_ptr<Own>>>(own_);
+        return std::make_shared<const std::vector<std::shared_ptr<FileSet>>>(own_);
     }
     /// Throws Error(result) if a kernel file does not build.
     void require_built() const;
@@ -71,12 +71,12 @@ public:
 
 private:
     /// Kernel files that were read, and the experiment made from them.
-    struct Own;
+    struct FileSet;
 
-    Own& own_of(const model::Variant& variant) const;
+    FileSet& own_of(const model::Variant& variant) const;
 
     CellOptions invocation_;
-    std::vector<std::shared_ptr<Own>> own_;  ///< empty: families of this program
+    std::vector<std::shared_ptr<FileSet>> own_;  ///< empty: families of this program
     std::vector<GuessedBlock> guessed_;
 };
 

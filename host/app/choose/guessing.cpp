@@ -219,14 +219,14 @@ std::string question(const std::string& path, const std::string& kernel, const G
 }
 
 /// All stated or guessed facts about a kernel.
-struct Known {
+struct StatedOrGuessed {
     const Stated& stated;
     std::map<std::string, std::string> arguments{};
     std::map<std::string, std::int64_t> axes{};
 };
 
-Known known_of(const Stated& stated, const GuessedKernel* guess) {
-    Known out{stated};
+StatedOrGuessed known_of(const Stated& stated, const GuessedKernel* guess) {
+    StatedOrGuessed out{stated};
     for (const auto& [name, spec] : stated.said.given) out.arguments[name] = spec.text;
     out.axes.insert(stated.said.axes.begin(), stated.said.axes.end());
     if (!guess) return out;
@@ -236,7 +236,7 @@ Known known_of(const Stated& stated, const GuessedKernel* guess) {
 }
 
 /// Kernels that --vs compares must process the same data.
-void require_alike(const Known& one, const Known& other) {
+void require_alike(const StatedOrGuessed& one, const StatedOrGuessed& other) {
     if (one.stated.is_enough && other.stated.is_enough) return;  // the user stated both completely
     const auto refuse = [&](const std::string& what) {
         throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
@@ -285,14 +285,14 @@ GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, con
 std::string GuessedBlock::path() const { return std::filesystem::path(file).replace_extension(".cllab").string(); }
 
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
-                                           const std::vector<kernelfile::Wanted>& wanted, bool compared) {
+                                           const std::vector<kernelfile::KernelPattern>& wanted, bool compared) {
     const auto all = files.stated(wanted);
     std::vector<Stated> kernels;
     std::ranges::copy_if(all, std::back_inserter(kernels), [](const auto& one) { return !one.is_enough; });
     if (kernels.empty()) return {};
     const auto found = guesses({files, builds, kernels});
     if (compared) {
-        std::vector<Known> known;
+        std::vector<StatedOrGuessed> known;
         for (std::size_t next = 0; const auto& one : all)
             known.push_back(known_of(one, one.is_enough ? nullptr : &found[next++]));
         for (const auto& one : known) require_alike(known.front(), one);

@@ -58,6 +58,6 @@ struct GuessedBlock {
 /// Guesses for kernels with missing lines, and adds the guesses to the descriptions of the files. `builds`: as for
 /// AskDevice. `compared`: by --vs; throws Error(usage) if the kernels would not process the same data.
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
-                                           const std::vector<kernelfile::Wanted>& wanted, bool compared);
+                                           const std::vector<kernelfile::KernelPattern>& wanted, bool compared);
 
 }  // namespace cllab::app

@@ -259,7 +259,7 @@ std::string with_source(const CellCode& code) {
     return out;
 }
 
-std::string LiveCode::beside(std::uint64_t address) const {
+std::string LiveCode::column_at(std::uint64_t address) const {
     const auto found = columns.find(address);
     return found == columns.end() ? std::string(columns.empty() ? 0 : columns.begin()->second.size(), ' ')
                                   : found->second;

@@ -96,7 +96,7 @@ struct LiveCode {
     std::map<std::uint64_t, std::string> columns;
 
     /// The numbers to print before the instruction at `address`; blanks if unknown.
-    std::string beside(std::uint64_t address) const;
+    std::string column_at(std::uint64_t address) const;
 };
 
 LiveCode live_code(const CellCode& code);

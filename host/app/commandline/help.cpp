@@ -231,7 +231,7 @@ const std::vector<ExitStatus> exit_statuses{
 
 namespace {
 
-std::string beside(const std::string& name, std::size_t room, const std::string& meaning) {
+std::string term_line(const std::string& name, std::size_t room, const std::string& meaning) {
     return report::wrap_beside("  " + name + std::string(room - name.size() + 2, ' '), meaning, help_width);
 }
 
@@ -245,11 +245,11 @@ std::string with_list(std::string text, const std::string& line, const std::stri
 std::string Topic::text() const {
     std::string list, page{embedded(std::string("app/commandline/topics/") + name + ".txt")};
     if (name == std::string("columns")) {
-        for (const auto& [column, meaning] : report::column_meanings()) list += beside(column, 10, meaning);
+        for (const auto& [column, meaning] : report::column_meanings()) list += term_line(column, 10, meaning);
         return with_list(page, "{columns}\n", list);
     }
     if (name == std::string("statuses")) {
-        for (const auto& [status, meaning] : exit_statuses) list += beside(std::to_string(status), 3, meaning);
+        for (const auto& [status, meaning] : exit_statuses) list += term_line(std::to_string(status), 3, meaning);
         return with_list(page, "{statuses}\n", list);
     }
     return page;

@@ -64,7 +64,7 @@ void print_capture(const std::vector<Json>& launches, const std::vector<Json>& o
     const auto all = sum_of(launches, "seconds");
     std::set<std::string> devices;
     for (const auto& row : launches) devices.insert(row["device"].get<std::string>());
-    const auto beside = join(others, ", ", [](const Json& row) {
+    const auto other_commands = join(others, ", ", [](const Json& row) {
         return report::counted(row["count"], row["what"]) +
                (row["bytes"] > 0 ? " of " + format_bytes(row["bytes"]) : "") +
                (row["timed"] > 0 ? " in " + format_seconds(row["seconds"]) : "");
@@ -76,7 +76,7 @@ void print_capture(const std::vector<Json>& launches, const std::vector<Json>& o
          (devices.empty() ? "" : " on " + join({devices.begin(), devices.end()}, ", ")) +
          (all > 0 ? ": " + format_seconds(all) : ""));
     if (!kernels.empty()) print_kernels(kernels, all, width);
-    if (!beside.empty()) line("beside them: " + beside);
+    if (!other_commands.empty()) line("beside them: " + other_commands);
 }
 
 void print_files(const std::vector<Json>& files, const CaptureOptions& asked) {

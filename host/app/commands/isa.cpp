@@ -103,7 +103,7 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
     };
     std::string line;
     const auto put_one = [&](const inspect::Instruction& one) {
-        text += source_line(code, one.address, line) + live.beside(one.address) +
+        text += source_line(code, one.address, line) + live.column_at(one.address) +
                 fmt::format("{:8x}:  {}\n", one.address, one.text);
     };
     const auto bodies = hot_bodies(code);
@@ -153,7 +153,7 @@ void print_columns(const std::vector<CellCode>& codes) {
 void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
     std::string text = live.head, line;
     for (const auto& instruction : code.counts.code.instructions)
-        text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
+        text += source_line(code, instruction.address, line) + live.column_at(instruction.address) +
                 fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
     put_listing(text, width);
 }

@@ -184,7 +184,7 @@ private:
         const std::chrono::duration<double> time(seconds);
         settings.ends = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
         // The device is warm from the previous cell.
-        settings.goes_on = true;
+        settings.continues_run = true;
         // A GPU's compiler reports registers and spills, which are figures. Reading a CPU's code takes as long as
         // measuring.
         settings.read_code = profile_.device.is_gpu();

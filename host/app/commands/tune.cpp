@@ -120,7 +120,7 @@ model::Cell Tuning::cell_at(const Point& point) const {
 run::Settings Tuning::settings() const {
     auto out = settings_of(options_);
     out.sampling_seconds = options_.sampling_seconds;
-    out.goes_on = true;  // the device's state is known from earlier batches
+    out.continues_run = true;  // the device's state is known from earlier batches
     out.limits = context_.limits;
     out.largest_groups = context_.largest_groups;
     return out;
@@ -172,7 +172,7 @@ void Tuning::take_earlier() {
         Point point;
         for (const auto& [axis, value] : record.point) point.set(axis, value);
         if (record.id != variant_.id || !is_same_now(record, point)) continue;
-        if (search_.know(point, time_of(record))) fail(point, record);
+        if (search_.record_known(point, time_of(record))) fail(point, record);
     }
 }
 

@@ -67,7 +67,7 @@ struct MeasuredCell {
 };
 
 /// Data shared by all cells of a command, and the cells measured on the current device.
-struct Asked {
+struct WhyContext {
     const WhyOptions& options;
     const run::RunRequest& request;
     Runner& runner;
@@ -97,7 +97,7 @@ void write_rest(Sink& sink, std::vector<MeasuredCell>& cells) {
 
 /// Times the cells on one device and adds their counts. The profiler runs after all cells are timed: when a record
 /// arrives, the next cell is already being measured.
-void time_cells(const Asked& asked, const model::Device& device, const CellCounts& counts) {
+void time_cells(const WhyContext& asked, const model::Device& device, const CellCounts& counts) {
     asked.cells.clear();
     const auto say_phase = [](std::size_t, std::size_t, const model::Record& record, const char* phase) {
         say_doing(record.id + ": " + phase);
@@ -135,7 +135,7 @@ model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, mo
 }
 
 /// Explains, writes and prints the measured cells of a device. Returns false if one failed.
-bool explain_all(const Asked& asked, const model::Device& device, const CellCounts& counts) {
+bool explain_all(const WhyContext& asked, const model::Device& device, const CellCounts& counts) {
     const auto& limits = asked.request.settings.limits.at(device.selector);
     RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
     explain::Peaks peaks(measure, limits);
@@ -201,7 +201,7 @@ void make_profiles(const WhyOptions& asked) {
 }
 
 /// After an interrupt: explains the measured cells by the profile alone, without measuring anything again.
-void explain_rest(const Asked& asked) {
+void explain_rest(const WhyContext& asked) {
     for (auto& done : asked.cells) {
         if (done.written) continue;
         const auto& limits = asked.request.settings.limits.at(done.record.device.selector);
@@ -213,7 +213,7 @@ void explain_rest(const Asked& asked) {
 }
 
 /// Returns the cells' exit status, or 130 if interrupted.
-int explain_devices(const Asked& asked, const std::vector<model::Device>& devices, double pair_seconds) try {
+int explain_devices(const WhyContext& asked, const std::vector<model::Device>& devices, double pair_seconds) try {
     bool ok = true;
     for (const auto& device : devices) {
         const CellCounts counts(asked.request, std::max(pair_seconds, asked.count_seconds),
@@ -322,7 +322,7 @@ int run_why(const WhyOptions& asked) {
 
     // Only cllab's own families declare all their work.
     WhyPage page(*sink);
-    const Asked all{asked, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
+    const WhyContext all{asked, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::ranges::any_of(devices, [&](const auto& device) { return all.by_ncu(device); }))
         request.settings.dumps = binaries.path();
@@ -367,7 +367,7 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
 std::optional<explain::OneCoreTimes> RunnerMeasure::on_one_core(const model::Cell& cell, std::string& why_not) {
     run::RunRequest request{std::nullopt, {{cell, cell, cell}}, settings_};
     auto& settings = request.settings;
-    settings.arrangement = settings.one_core = settings.goes_on = true;
+    settings.arrangement = settings.one_core = settings.continues_run = true;
     settings.sampling_seconds = 0.1;
     settings.dumps.reset();
     settings.pictures.clear();

@@ -63,7 +63,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     auto& all = request_.comparisons.front();
     all.push_back(control_of(cells.front()));
     if (control == model::Control::both) all.push_back(control_of(cells.back()));
-    request_.settings.arrangement = request_.settings.goes_on = true;
+    request_.settings.arrangement = request_.settings.continues_run = true;
     // Restore the inputs of all cells if any of them needed it when run alone.
     request_.settings.fresh_data = std::ranges::any_of(
         records, [](const auto& record) { return model::warns(record, model::Warning::fresh_data); });

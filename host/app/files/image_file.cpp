@@ -331,20 +331,20 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
                           : png_of(path, width, height, grey);
 
     const auto target = link_target(path);
-    auto beside = target;
-    beside += "." + std::to_string(getpid()) + ".part";
+    auto part_file = target;
+    part_file += "." + std::to_string(getpid()) + ".part";
     errno = 0;
-    std::ofstream out(beside, std::ios::binary);
+    std::ofstream out(part_file, std::ios::binary);
     out << head;
     if (pgm) out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();
     std::error_code ignored;
     if (const auto old = fs::status(target, ignored); fs::is_regular_file(old))
-        fs::permissions(beside, old.permissions(), ignored);
-    if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
+        fs::permissions(part_file, old.permissions(), ignored);
+    if (failure.empty() && std::rename(part_file.c_str(), target.c_str()) != 0) failure = system_message();
     if (failure.empty()) return;
-    fs::remove(beside, ignored);
+    fs::remove(part_file, ignored);
     throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
 }
 

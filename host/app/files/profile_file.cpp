@@ -179,9 +179,9 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
         return inspect::device_folder(root, device, run::this_host().name) / "profile.json";
     };
     if (!dumps.empty()) return below(dumps);
-    const auto kept = below(profiles_folder()), beside = below("dumps");
+    const auto cached = below(profiles_folder()), dumped = below("dumps");
     std::error_code unknown;
-    return !std::filesystem::exists(kept, unknown) && std::filesystem::exists(beside, unknown) ? beside : kept;
+    return !std::filesystem::exists(cached, unknown) && std::filesystem::exists(dumped, unknown) ? dumped : cached;
 }
 
 std::string more_figures(const std::filesystem::path& path, const std::string& profile) {

@@ -40,7 +40,7 @@ std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::
         if (settings.arrangement || settings.screening) device::use_shared_cache();  // their build logs are not read
         // Within one run, the timer's audit and the warm-up stay valid (host/README.md, rules 2 and 4). The programs of
         // later arrangements come from the bytes that the first one's driver returned.
-        if (known && settings.goes_on) devices.inherit(selector, *known);
+        if (known && settings.continues_run) devices.inherit(selector, *known);
         if (settings.arrangement) devices.keep_programs();
         carry_out(devices, request, selector, finished, parent, position);
     });

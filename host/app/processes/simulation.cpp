@@ -53,7 +53,7 @@ model::Device some_gpu(const model::Device& simulator, unsigned wave) {
 }
 
 /// Files that the simulator writes: its log, its errors on loading, and the plugin's counts.
-struct Said {
+struct SimulatorFiles {
     fs::path folder, log = folder / "log", errors = folder / "errors", counts = folder / "counts";
 
     std::string fatal() const {
@@ -81,8 +81,8 @@ struct Said {
 };
 
 /// In the child process.
-void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
-            Link& parent) {
+void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups,
+            const SimulatorFiles& said, Link& parent) {
     if (const Descriptor errors(open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600)); errors)
         dup2(errors.number(), STDERR_FILENO);
     use_oclgrind(settings.simulator, {{"OCLGRIND_QUICK", "1"},
@@ -111,15 +111,15 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
     parent.send({{"status", static_cast<int>(done.status)}, {"reason", done.reason}});
 }
 
-struct Heard {
+struct WorkerReply {
     Message said = Message::object();
     bool silent = false;
     int end = 0;  ///< wait status
     bool has_no_time_left() const { return WIFSIGNALED(end) && (WTERMSIG(end) == SIGXCPU || WTERMSIG(end) == SIGKILL); }
 };
 
-Heard listen(Worker& worker, double seconds) {
-    Heard out;
+WorkerReply listen(Worker& worker, double seconds) {
+    WorkerReply out;
     const double patience = 60 + 10 * seconds;  // other processes may use most of the CPU
     std::string line;
     for (;; worker.wait()) {
@@ -140,7 +140,7 @@ Heard listen(Worker& worker, double seconds) {
     }
 }
 
-void judge(const Heard& heard, const Said& said, double budget, Simulated& out) {
+void judge(const WorkerReply& heard, const SimulatorFiles& said, double budget, Simulated& out) {
     using model::Status;
     const auto fail = [&](Status status, const std::string& why) {
         out.status = status;
@@ -167,7 +167,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
 }
 
 /// Adds the facts that concern all launches of the operation.
-void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
+void complete(const model::Cell& cell, const WorkerReply& heard, const SimulatorFiles& said, Simulated& out) {
     bool in_part = false;  // an earlier launch was simulated in part
     double counted = 0;
     for (auto& counts : out.launches) {
@@ -218,7 +218,7 @@ Choice chosen_in_simulator(const CellOptions& invocation) {
 
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;
-    const Said said{folder.path()};
+    const SimulatorFiles said{folder.path()};
     Worker worker([&](Link& parent, Position&) { launch(cell, settings, seconds, groups, said, parent); });
     const auto heard = listen(worker, seconds);
     Simulated out;

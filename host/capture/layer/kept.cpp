@@ -22,9 +22,9 @@ auto& all_kept = *new std::map<std::pair<std::string, std::uint64_t>, Kept>;
 std::size_t open_bytes = 0;
 
 /// Whether to read this launch. The longest one is known only afterwards.
-bool may_be_kept(Kept& kept, const Tally& row) {
-    if (asked_for.launch) return kept.launches == asked_for.launch;
-    return (asked_for.times || !kept.best.first) && (row.count == 0 || kept.bytes < most_read);
+bool may_be_kept(Kept& state, const Tally& row) {
+    if (asked_for.launch) return state.launches == asked_for.launch;
+    return (asked_for.times || !state.best.first) && (row.count == 0 || state.bytes < most_read);
 }
 
 /// "scale", or "scale-2" if another kernel of that name has a file.
@@ -73,9 +73,9 @@ bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tal
         return false;
     {
         const std::lock_guard lock(mutex);
-        launch.kept = &all_kept[{launch.kernel, launch.program->hash}];
-        launch.index = ++launch.kept->launches;
-        if (!may_be_kept(*launch.kept, row)) return false;
+        launch.state = &all_kept[{launch.kernel, launch.program->hash}];
+        launch.index = ++launch.state->launches;
+        if (!may_be_kept(*launch.state, row)) return false;
     }
     launch.arguments = kernel.arguments;
     launch.arguments.resize(asked<&Dispatch::clGetKernelInfo, cl_uint>(handle, CL_KERNEL_NUM_ARGS));
@@ -90,7 +90,7 @@ bool is_wanted(Launch& launch, cl_kernel handle, const Kernel& kernel, const Tal
     const std::lock_guard lock(mutex);
     if (!launch.missing.empty() || open_bytes + launch.bytes > most_open) return false;
     open_bytes += launch.bytes;
-    launch.kept->bytes += launch.bytes + 4096;  // limits launches without data too
+    launch.state->bytes += launch.bytes + 4096;  // limits launches without data too
     return true;
 }
 
@@ -125,10 +125,10 @@ void keep(Launch& launch, cl_event event) {
     const bool changed = std::ranges::any_of(launch.held, [](const auto& held) { return held.before != held.after; });
     const std::lock_guard lock(mutex);
     open_bytes -= launch.bytes;
-    auto& kept = *launch.kept;
-    if (!kept.files.empty() && kept.best >= std::pair(changed, ns)) return;
+    auto& state = *launch.state;
+    if (!state.files.empty() && state.best >= std::pair(changed, ns)) return;
     const auto stem =
-        kept.files.empty() ? stem_of(launch.kernel) : std::filesystem::path(kept.files.back()).stem().string();
+        state.files.empty() ? stem_of(launch.kernel) : std::filesystem::path(state.files.back()).stem().string();
     std::vector<std::string> files;
     try {
         if (launch.missing.empty()) write_kernel_file(launch, stem, files);
@@ -139,11 +139,11 @@ void keep(Launch& launch, cl_event event) {
         remove_files(files);
         return note("a launch of " + launch.kernel + " is not kept: " + launch.missing);
     }
-    if (!kept.files.empty()) remove_files({kept.files.begin(), kept.files.end() - 1});
-    kept.files = std::move(files), kept.best = {changed, ns};
+    if (!state.files.empty()) remove_files({state.files.begin(), state.files.end() - 1});
+    state.files = std::move(files), state.best = {changed, ns};
     // Registered again, so that it runs before the destructors of static objects that writing has created.
     std::atexit(collect_at_end);
-    board->say({{"file", kept.files.back()},
+    board->say({{"file", state.files.back()},
                 {"kernel", launch.kernel},
                 {"launch", launch.index},
                 {"seconds", static_cast<double>(ns) * 1e-9},

@@ -27,7 +27,7 @@ struct Command {
     cl_command_queue queue;
     Tally* tally;
     std::string name;
-    std::shared_ptr<Launch> kept{};
+    std::shared_ptr<Launch> kept_launch{};
 };
 
 std::mutex mutex;
@@ -70,12 +70,12 @@ bool collect() {
     // No lock is held here: drivers run the program's callbacks on this thread.
     for (const auto& command : taken) {
         if (left.size() >= 64 || !is_over(command.event) ||
-            (command.kept && !std::ranges::all_of(command.kept->reads, is_over))) {
+            (command.kept_launch && !std::ranges::all_of(command.kept_launch->reads, is_over))) {
             left.push_back(command);
             continue;
         }
         if (status_of(command.event) == CL_COMPLETE) take_time(command);
-        if (command.kept) keep(*command.kept, command.event);
+        if (command.kept_launch) keep(*command.kept_launch, command.event);
         next->clReleaseEvent(command.event);
     }
     const std::lock_guard lock(mutex);

@@ -26,7 +26,7 @@ std::pair<const void*, Object> object_around(const void* pointer) {
 
 }  // namespace
 
-void know(const void* handle, Object object) {
+void remember(const void* handle, Object object) {
     const std::lock_guard lock(mutex);
     objects[handle] = std::move(object);
 }
@@ -65,10 +65,10 @@ namespace {
 
 // Programs.
 
-void know_program(cl_program handle, Program program) {
+void remember_program(cl_program handle, Program program) {
     auto object = object_of(handle);  // keeps the references if the program is built again
     object.program = std::make_shared<const Program>(std::move(program));
-    know(handle, object);
+    remember(handle, object);
 }
 
 constexpr auto note_source = [](cl_program handle, const auto& of) {
@@ -76,12 +76,12 @@ constexpr auto note_source = [](cl_program handle, const auto& of) {
     std::string text;
     for (cl_uint i = 0; i < count; ++i)
         text.append(strings[i], ::strnlen(strings[i], lengths && lengths[i] ? lengths[i] : SIZE_MAX));
-    know_program(handle, {".cl", text});
+    remember_program(handle, {".cl", text});
 };
 
 constexpr auto note_il = [](cl_program handle, const auto& of) {
     const auto& [context, il, length, error] = of;
-    know_program(handle, {".spv", {static_cast<const char*>(il), length}});
+    remember_program(handle, {".spv", {static_cast<const char*>(il), length}});
 };
 
 /// A binary of a program that this process compiled has that program's text.
@@ -91,7 +91,7 @@ constexpr auto note_binary = [](cl_program handle, const auto& of) {
     std::unique_lock lock(mutex);
     if (const auto known = compiled.find(program.bytes); known != compiled.end()) program = known->second;
     lock.unlock();
-    know_program(handle, program);
+    remember_program(handle, program);
 };
 
 /// Records the binary of a program for its first device.
@@ -116,7 +116,7 @@ constexpr auto note_link = [](cl_program handle, const auto& of) {
         linked.options = input->options;
         linked.headers.insert(input->headers.begin(), input->headers.end());
     }
-    know_program(handle, {linked.ending, linked.bytes, linked.options, linked.headers});
+    remember_program(handle, {linked.ending, linked.bytes, linked.options, linked.headers});
 };
 
 /// A build, a compilation or a link. Its options are the fourth argument.
@@ -131,7 +131,7 @@ constexpr auto build = [](auto call, const auto& of) {
     // Kernels of an earlier build keep its record.
     if constexpr (!links)
         if (const auto program = object_of(std::get<0>(of)).program; program && !program->is_built)
-            know_program(std::get<0>(of), {program->ending, program->bytes, asked ? asked : "", headers});
+            remember_program(std::get<0>(of), {program->ending, program->bytes, asked ? asked : "", headers});
     // Keeping launches requires the names of parameters.
     const auto more = concat(asked ? asked : "", asked_for.kernels.empty() ? "" : " -cl-kernel-arg-info");
     options = more.c_str();
@@ -152,7 +152,7 @@ constexpr auto build = [](auto call, const auto& of) {
 void know_kernel(cl_kernel handle, cl_program program) {
     auto known = object_of(program).program;
     const auto name = asked<&Dispatch::clGetKernelInfo>(handle, CL_KERNEL_FUNCTION_NAME);
-    know(handle, {.kernel = std::make_shared<Kernel>(name, known ? known : std::make_shared<const Program>())});
+    remember(handle, {.kernel = std::make_shared<Kernel>(name, known ? known : std::make_shared<const Program>())});
 }
 
 constexpr auto note_kernel = [](cl_kernel handle, const auto& of) { know_kernel(handle, std::get<0>(of)); };
@@ -164,7 +164,7 @@ constexpr auto note_kernels = [](const auto& of) {
 };
 
 constexpr auto note_clone = [](cl_kernel copy, const auto& of) {
-    know(copy, {.kernel = std::make_shared<Kernel>(*kernel_of(std::get<0>(of)))});
+    remember(copy, {.kernel = std::make_shared<Kernel>(*kernel_of(std::get<0>(of)))});
 };
 
 /// Records an argument that the driver accepted. If it refuses one, the earlier value stays.
@@ -220,7 +220,7 @@ constexpr auto note_memory = [](cl_mem handle, const auto&) {
         made->origin = asked<info, std::size_t>(handle, CL_MEM_OFFSET);
         made->parent = object_of(asked<info, cl_mem>(handle, CL_MEM_ASSOCIATED_MEMOBJECT)).resource;
     }
-    know(handle, {.resource = made});
+    remember(handle, {.resource = made});
 };
 
 /// Removes flags that keep the host from reading memory: the layer must read it.
@@ -233,7 +233,7 @@ constexpr auto create_memory = [](auto call, const auto& of) {
 
 constexpr auto note_shared = [](void* pointer, const auto& of) {
     const auto& [context, flags, size, alignment] = of;
-    know(pointer, {.resource = std::make_shared<Resource>(nullptr, pointer, "", nullptr, size)});
+    remember(pointer, {.resource = std::make_shared<Resource>(nullptr, pointer, "", nullptr, size)});
 };
 
 constexpr auto note_free = [](const auto& of) {
@@ -248,7 +248,7 @@ constexpr auto note_sampler = [](cl_sampler handle, const auto&) {
     const bool is_normalized = asked<info, cl_bool>(handle, CL_SAMPLER_NORMALIZED_COORDS);
     const auto text = concat("sampler:", is_linear ? "linear," : "nearest,", outside[std::min(addressing, 4u)],
                              is_normalized ? ",normalized" : ",pixel");
-    know(handle, {.resource = std::make_shared<Resource>(nullptr, nullptr, text)});
+    remember(handle, {.resource = std::make_shared<Resource>(nullptr, nullptr, text)});
 };
 
 }  // namespace

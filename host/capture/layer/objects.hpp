@@ -69,7 +69,7 @@ struct Object {
     int references = 1;
 };
 /// Records the object of a handle; replaces an earlier one.
-void know(const void* handle, Object object);
+void remember(const void* handle, Object object);
 /// Empty if the handle is unknown.
 Object object_of(const void* handle);
 /// Adds `more` (1 or -1) references; removes the object at 0.
@@ -162,7 +162,7 @@ struct Launch {
     std::vector<Held> held{};
     std::size_t bytes = 0;          ///< bytes read before and after
     std::string missing{};          ///< why it cannot be kept
-    Kept* kept = nullptr;           ///< the state of its kernel
+    Kept* state = nullptr;          ///< the state of its kernel
     std::vector<cl_event> reads{};  ///< events of the reads; the launch waits for those before it
 };
 

@@ -216,10 +216,10 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
         return;
     }
     const bool no_access = loads_argument(instruction) || stores_event(instruction);
-    out.goes_on = !no_access && goes_on(instruction);
-    out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
+    out.continues_access = !no_access && continues_access(instruction);
+    out.weight = no_access || out.continues_access ? 0 : weight_of(instruction);
     // Calls count too: they may access memory through a pointer.
-    out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();
+    out.memory = !no_access && !out.continues_access && instruction.mayReadOrWriteMemory();
     out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
     if (const auto kind = operation_of(instruction)) {
         const bool compares = llvm::isa<llvm::CmpInst>(instruction);
@@ -243,7 +243,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
                                     I::ZExt, I::Trunc, I::SDiv, I::UDiv, I::ICmp};
     out.grows =
         llvm::is_contained(growing, instruction.getOpcode()) && bits_of(instruction.getOperand(0)->getType()) > 1;
-    if (out.memory || out.goes_on) {
+    if (out.memory || out.continues_access) {
         out.touches = spaces_of(instruction);
         out.atomic = out.atomic || instruction.isAtomic();
         const auto* address = llvm::getLoadStorePointerOperand(&instruction);
@@ -400,7 +400,7 @@ std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
     return {left.rbegin(), left.rend()};
 }
 
-bool goes_on(const llvm::Instruction& instruction) {
+bool continues_access(const llvm::Instruction& instruction) {
     if (completes(instruction)) return true;
     const auto* before = access_before(instruction);
     if (!before || before->getOpcode() != instruction.getOpcode() || !of_one_vector(instruction, *before)) return false;

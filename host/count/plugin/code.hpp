@@ -50,7 +50,7 @@ struct Instruction {
     std::uint32_t address = no_number;  ///< load, store, atomic: number of the value that holds its address
     std::uint8_t touches = 0;           ///< bit mask of the Spaces that it may access
     bool atomic = false;
-    bool goes_on = false;                   ///< continues the previous instruction's access
+    bool continues_access = false;          ///< continues the previous instruction's access
     bool constant = false;                  ///< reads constant memory, which the simulator reports as global
     std::uint32_t segment = no_number;      ///< segment that begins here
     std::uint32_t operands = 0, count = 0;  ///< values in Code::operands
@@ -120,6 +120,6 @@ std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function);
 /// Whether the access belongs to the vector access before it. Clang splits an access to a vector such as float4 into
 /// accesses to its elements; a device makes one access. True in three cases: it loads another element of the same
 /// vector, stores the next element, or stores an element that a store of the whole vector left undefined.
-bool goes_on(const llvm::Instruction& instruction);
+bool continues_access(const llvm::Instruction& instruction);
 
 }  // namespace cllab::count

@@ -129,7 +129,7 @@ void LaunchCount::call(const Instruction& of, std::uint32_t number) {
 }
 
 void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_t number) {
-    if (!of.memory && !of.goes_on) return;
+    if (!of.memory && !of.continues_access) return;
     bool first = true;
     const auto before = depth;
     for (auto seen : pending_) {
@@ -150,7 +150,7 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
             depth.join(loaded);
         }
         auto& accesses = item_->lane.accesses;
-        if (of.goes_on && !accesses.empty())
+        if (of.continues_access && !accesses.empty())
             widen(accesses.back(), seen);
         else if (of.memory)
             accesses.push_back(access_of(seen, number, first));

@@ -142,7 +142,7 @@ private:
         auto& groups = groups_of(*invocation_);
         const auto done = count_->groups().size();
         const auto& last = count_->groups().back();
-        const auto units = [](const Asked& asked) { return static_cast<double>(asked.units); };
+        const auto units = [](const RequestSums& asked) { return static_cast<double>(asked.units); };
         const auto& t = last.tally;
         sample_.counted({static_cast<double>(last.instructions), static_cast<double>(last.issued),
                          units(t.reads) + units(t.writes), units(t.local_reads) + units(t.local_writes),
@@ -239,7 +239,7 @@ namespace {
 // Numbers of one kind are an array; the reader (count/simulated.cpp) names them.
 using Json = nlohmann::json;
 
-Json of(const Asked& a) { return {a.requests, a.units, a.least, a.worst}; }
+Json of(const RequestSums& a) { return {a.requests, a.units, a.least, a.worst}; }
 Json of(const Amounts& a) { return {a.loads, a.stores, a.load_bytes, a.store_bytes}; }
 
 constexpr auto far = static_cast<std::size_t>(Space::global), near = static_cast<std::size_t>(Space::local);
@@ -358,12 +358,12 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
 }
 
 void write_text(const std::filesystem::path& path, const Json& json) {
-    const std::filesystem::path beside = path.string() + ".new";
-    std::ofstream out(beside, std::ios::binary);
+    const std::filesystem::path new_file = path.string() + ".new";
+    std::ofstream out(new_file, std::ios::binary);
     out << json_text(json) << '\n';
     out.close();
     std::error_code ignored;  // the reader reports a missing file
-    if (out) std::filesystem::rename(beside, path, ignored);
+    if (out) std::filesystem::rename(new_file, path, ignored);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::uint64_t bytes_of(std::span<const Access> accesses) {
 
 }  // namespace
 
-void Asked::add(std::uint64_t found, std::uint64_t possible) {
+void RequestSums::add(std::uint64_t found, std::uint64_t possible) {
     ++requests;
     units += found;
     least += possible;

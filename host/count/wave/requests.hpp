@@ -27,7 +27,7 @@ struct Access {
 };
 
 /// Sums over requests.
-struct Asked {
+struct RequestSums {
     std::uint64_t requests = 0, units = 0, least = 0;  ///< units: sectors, ways or turns
     std::uint64_t worst = 0;                           ///< maximum units of one request
     void add(std::uint64_t found, std::uint64_t possible);
@@ -44,7 +44,7 @@ struct OfInstruction {
 
 /// Sums of one work-group.
 struct GroupTally {
-    Asked reads, writes, local_reads, local_writes, global_atomics, local_atomics;
+    RequestSums reads, writes, local_reads, local_writes, global_atomics, local_atomics;
     Amounts spaces[4];
     std::uint64_t atomics[4] = {};  ///< accesses by space
 };

@@ -69,8 +69,8 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
                                                                   : type == "half" || type == "ushort" ? 16
                                                                                                        : 32);
         if (bits != 128 && bits != 256) continue;
-        const auto [known, fresh] = best.emplace(std::pair(type, bits), row);
-        if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
+        const auto [known, inserted] = best.emplace(std::pair(type, bits), row);
+        if (!inserted && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
     }
     for (const auto& [key, row] : best) {
         const auto& [type, bits] = key;
@@ -99,8 +99,8 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
     std::map<std::string, Row> best;
     const auto peaks = rows_of(curves, "peak");
     for (const auto& row : peaks) {
-        const auto [known, fresh] = best.emplace(row.curve->fixed.text("type"), row);
-        if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
+        const auto [known, inserted] = best.emplace(row.curve->fixed.text("type"), row);
+        if (!inserted && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
     }
     for (const auto& [type, row] : best) {
         const double rate = rate_of_all_cores(*row.sample, device);

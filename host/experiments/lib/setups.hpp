@@ -204,7 +204,7 @@ std::span<const T> view(const SharedBytes& bytes) {
 
 /// The result of make(), kept for the other variants of the point if the request has a memo. `name`: the family's.
 template <typename Key, typename Make>
-auto kept(const Request& request, const std::string& name, const Key& key, const Make& make) {
+auto cached(const Request& request, const std::string& name, const Key& key, const Make& make) {
     using Value = std::invoke_result_t<const Make&>;
     return request.memo ? request.memo->get(name, key, make) : std::make_shared<Value>(make());
 }

@@ -46,8 +46,8 @@ bool fits(const model::Extent& local, const LaunchSize& launch) {
 }
 
 /// If some elements satisfy `wanted`, drops the others.
-template <typename Wanted>
-void narrow(std::vector<Specialised>& list, Wanted wanted) {
+template <typename Predicate>
+void narrow(std::vector<Specialised>& list, Predicate wanted) {
     if (std::ranges::any_of(list, wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
 }
 

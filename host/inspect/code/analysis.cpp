@@ -252,25 +252,25 @@ using What = Declared::What;
 // --- One instruction -------------------------------------------------------------------------------------------------
 
 /// What may be declared, in the order of Declared::What. `access`: the start of an access's name, after its space.
-struct Wanted {
+struct OperationKind {
     const char* name;
     std::string_view access{};
     bool local = false;
 };
-constexpr Wanted wanted_kinds[]{{"multiply-adds"},
-                                {"integer multiplications"},
-                                {"loads", "load"},
-                                {"stores", "store"},
-                                {"local loads", "load", true},
-                                {"local stores", "store", true},
-                                {"atomics", "atomic"},
-                                {"local atomics", "atomic", true},
-                                {"barriers"},
-                                {"floating-point operations or calls"}};
-const Wanted& kind_of(const Declared& d) { return wanted_kinds[static_cast<std::size_t>(d.what)]; }
+constexpr OperationKind wanted_kinds[]{{"multiply-adds"},
+                                       {"integer multiplications"},
+                                       {"loads", "load"},
+                                       {"stores", "store"},
+                                       {"local loads", "load", true},
+                                       {"local stores", "store", true},
+                                       {"atomics", "atomic"},
+                                       {"local atomics", "atomic", true},
+                                       {"barriers"},
+                                       {"floating-point operations or calls"}};
+const OperationKind& kind_of(const Declared& d) { return wanted_kinds[static_cast<std::size_t>(d.what)]; }
 
 /// The bits of an access such as "global_load_128" (0: unknown) if it is of the wanted kind; otherwise nullopt.
-std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_view access, const Wanted& wanted) {
+std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_view access, const OperationKind& wanted) {
     const auto& spaces = wanted.local ? isa.local_spaces : isa.global_spaces;
     if (spaces.empty()) {  // there is only one memory
         if (access.starts_with("stack_")) access.remove_prefix(6);
@@ -283,7 +283,7 @@ std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_vie
     return static_cast<unsigned>(number_at(access, access.rfind('_') + 1));
 }
 
-double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const Wanted& kind) {
+double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const OperationKind& kind) {
     if (isa.is_housekeeping && isa.is_housekeeping(i)) return 0;
     // An atomic counts as one, whatever its width.
     const bool whole = kind.access == "atomic";

@@ -48,8 +48,8 @@ struct Order {
 Order depth_first(const std::vector<Block>& blocks) {
     Order order;
     order.number.assign(blocks.size(), none);
-    enum : unsigned char { fresh, open, done };
-    std::vector<unsigned char> state(blocks.size(), fresh);
+    enum : unsigned char { unvisited, open, done };
+    std::vector<unsigned char> state(blocks.size(), unvisited);
     std::vector<std::pair<std::size_t, std::size_t>> path{{0, 0}};
     state[0] = open;
     while (!path.empty()) {
@@ -62,7 +62,7 @@ Order depth_first(const std::vector<Block>& blocks) {
         }
         const std::size_t from = block, to = blocks[block].successors[next++];
         if (state[to] == open) order.retreating.emplace_back(from, to);
-        if (state[to] == fresh) state[to] = open, path.emplace_back(to, 0);
+        if (state[to] == unvisited) state[to] = open, path.emplace_back(to, 0);
     }
     std::ranges::reverse(order.reverse_post);
     for (std::size_t i = 0; i < order.reverse_post.size(); ++i) order.number[order.reverse_post[i]] = i;

@@ -113,8 +113,8 @@ std::string version(const std::string& target, const ChosenCompiler& by) {
 std::vector<std::filesystem::path> tools(const std::string&, const ChosenCompiler& by) {
     const Clang clang(library, by);
     auto out = clang.files();
-    const auto beside = llvm_beside(comgr_file());
-    out.insert(out.end(), beside.begin(), beside.end());
+    const auto clangs = llvm_beside(comgr_file());
+    out.insert(out.end(), clangs.begin(), clangs.end());
     out.push_back(linker(clang).value_or(""));
     return out;
 }

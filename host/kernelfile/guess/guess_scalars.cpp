@@ -103,14 +103,15 @@ bool has_axis(const std::vector<SizeAxis>& axes, const std::string& name) {
 }
 
 /// Scalars, as places in Arguments::scalars, with small values.
-using Tried = std::vector<std::pair<std::size_t, std::int64_t>>;
+using Scalars = std::vector<std::pair<std::size_t, std::int64_t>>;
 
 /// For each dimension, the scalar that limits its work-items at these values, if any. `products`: the limit may also
 /// be the product of the two scalars.
-Bounds bounds_with(const KernelFacts& facts, Samples trial, std::int64_t axis_size, const Tried& tried, bool products) {
+Bounds bounds_with(const KernelFacts& facts, Samples trial, std::int64_t axis_size, const Scalars& tried,
+                   bool products) {
     auto& shape = trial.shape;
     const auto product = products ? tried[0].second * tried[1].second : 0;
-    const auto most = 4 + (products ? product : std::ranges::max(tried, {}, &Tried::value_type::second).second);
+    const auto most = 4 + (products ? product : std::ranges::max(tried, {}, &Scalars::value_type::second).second);
     for (const auto& [scalar, value] : tried) shape.scalars[scalar].value = std::to_string(value);
     for (unsigned d = 0; d < facts.dimensions; ++d) {
         const auto group = d < shape.local.size() ? shape.local[d] : 1;
@@ -274,7 +275,7 @@ Arguments named_arguments(const SaidOfKernel& said) {
 Bounds bounds_of(const KernelFacts& facts, const Arguments& arguments, const Group& group) {
     const std::int64_t first[] = {44, 12, 4}, step[] = {24, 8, 4}, few[] = {6, 10};
     const auto kind = facts.dimensions - 1;
-    Tried all, two;
+    Scalars all, two;
     for (std::size_t i = 0; i < arguments.scalars.size(); ++i) {
         const auto& scalar = arguments.scalars[i];
         if (scalar.type.is_floating() || (!scalar.is_size() && scalar.name.meaning != Meaning::unknown)) continue;

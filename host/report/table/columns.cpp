@@ -60,7 +60,7 @@ std::set<std::string> caches_of(const Rows& rows) {
     return out;
 }
 
-void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
+void add_times(std::vector<Column>& columns, const Rows& rows, const RequestedColumns& asked) {
     const auto medians =
         values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
@@ -190,14 +190,14 @@ const std::vector<std::string>& columns_of_command(const std::string& command) {
     return found == known.end() ? none : found->second;
 }
 
-void Asked::choose(std::vector<Column>& columns) const {
+void RequestedColumns::choose(std::vector<Column>& columns) const {
     if (!any() || all()) return;
     std::erase_if(columns, [&](const Column& c) {
         return !by_name(c.key) && c.key != "status" && (c.names == Names::nothing || c.keep < 100);
     });
 }
 
-std::vector<std::string> Asked::missing(const std::vector<Column>& columns) const {
+std::vector<std::string> RequestedColumns::missing(const std::vector<Column>& columns) const {
     std::vector<std::string> out;
     for (const auto& name : names_)
         if (name != "all" && std::ranges::none_of(columns, [&](const Column& c) { return c.key == name; }))
@@ -216,7 +216,7 @@ void require_known_columns(const std::vector<std::string>& asked, std::vector<st
 Grid grid_of(std::vector<Column> columns, const TableStyle& style) {
     for (auto& column : columns)
         if (column.key.empty()) column.key = column_name(column.title);
-    const Asked asked(style.columns);
+    const RequestedColumns asked(style.columns);
     asked.choose(columns);
     return Grid(std::move(columns), asked.any() ? 0 : style.width, style.colour);
 }
@@ -233,8 +233,8 @@ void print_grid(std::ostream& out, const std::vector<Column>& columns, const Tab
     print_left_out(out, grid.dropped(), style);
 }
 
-std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
-                               const Notes& notes) {
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying,
+                               const RequestedColumns& asked, const Notes& notes) {
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
     add_text(columns, {.title = "kernel", .names = Names::by_itself}, rows, [](const Record& r) { return r.id; });

@@ -15,9 +15,9 @@
 namespace cllab::report {
 
 /// The columns that --columns requests.
-class Asked {
+class RequestedColumns {
 public:
-    explicit Asked(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
+    explicit RequestedColumns(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
     bool any() const { return !names_.empty(); }
     bool all() const { return names_.count("all") != 0; }
     bool by_name(const std::string& column) const { return names_.count(column) != 0; }
@@ -61,7 +61,7 @@ std::set<std::string> varying_axes(const Rows& rows);
 std::string common_text(const Rows& rows, const std::set<std::string>& varying);
 
 /// The columns of a family's table: all with a value in some row, and the `varying` axes.
-std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
-                               const Notes& notes);
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying,
+                               const RequestedColumns& asked, const Notes& notes);
 
 }  // namespace cllab::report

@@ -149,15 +149,15 @@ void print_findings(std::ostream& out, const std::vector<model::Finding>& findin
     if (std::ranges::all_of(columns[2].cells, &std::string::empty)) columns.pop_back();
     const auto room = width_of_page(style) - std::min(width_of_page(style), width_of(columns) + 2);
     // How a value was found is printed next to it if there is room, else below.
-    Column beside{.tones = std::vector<Tone>(findings.size(), Tone::dim)};
+    Column finding_column{.tones = std::vector<Tone>(findings.size(), Tone::dim)};
     std::vector<std::string> below;
     for (const auto& f : findings) {
         const auto how = one_line(f.withheld.empty() ? f.how : "withheld: " + f.withheld);
         const bool fits = display_width(how) <= room;
-        beside.cells.push_back(fits ? how : "");
+        finding_column.cells.push_back(fits ? how : "");
         below.push_back(fits ? "" : wrap(how, "      ", width_of_page(style)));
     }
-    columns.push_back(std::move(beside));
+    columns.push_back(std::move(finding_column));
     const Grid grid(std::move(columns), 0, style.colour);
     for (std::size_t i = 0; i < findings.size(); ++i) out << grid.row(i) << '\n' << below[i];
 }

@@ -100,7 +100,7 @@ bool print_family(std::ostream& out, Rows unordered, const Notes& notes, const T
     const auto common = common_text(rows, varying);
     out << '\n' << wrap(rows.front()->family + (common.empty() ? "" : ": ") + common, "", text_width);
 
-    const Asked asked(style.columns);
+    const RequestedColumns asked(style.columns);
     auto columns = columns_of(comparison, varying, asked, notes);
     const auto missing = asked.missing(columns);
     const auto grid = grid_of(std::move(columns), style);
@@ -204,7 +204,7 @@ void write_section(std::ostream& out, const Rows& unordered, const Notes& notes,
     const auto common = common_text(rows, varying);
     out << "\n**" << plain_markdown(rows.front()->family) << "**" << (common.empty() ? "" : ": ")
         << plain_markdown(common) << "\n\n";
-    write_markdown_grid(out, shown(columns_of(comparison, varying, Asked({}), notes)), rows.size());
+    write_markdown_grid(out, shown(columns_of(comparison, varying, RequestedColumns({}), notes)), rows.size());
     bool first = true;
     for (const auto* row : rows) {
         if (row->status == model::Status::ok) continue;

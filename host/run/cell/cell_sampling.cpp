@@ -125,13 +125,13 @@ bool Sampling::sample_of_arrangement(unsigned round) {
 
 bool Sampling::lacks_samples() {
     if (cut_ || state_.record.status != model::Status::ok) return false;
-    const auto taken = drift_.kept().size() + drift_.aside().size();
+    const auto taken = drift_.used().size() + drift_.aside().size();
     // The samples set aside may take at most three times the time cap of the others, as their number is limited to
     // three times.
     if (taken > 0 &&
         spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
         drift_.give_up();
-    return !stop_.enough(drift_.kept(), spent_, [&] {
+    return !stop_.enough(drift_.used(), spent_, [&] {
         model::Timing so_far;
         set_cores(so_far);
         const auto groups = model::work_of(state_.setup).groups;
@@ -141,14 +141,14 @@ bool Sampling::lacks_samples() {
 }
 
 double Sampling::typical_seconds() const {
-    const auto& kept = drift_.kept();
-    return kept.empty() || state_.record.status != model::Status::ok ? 0 : summarise(kept).median;
+    const auto& used = drift_.used();
+    return used.empty() || state_.record.status != model::Status::ok ? 0 : summarise(used).median;
 }
 
 void Sampling::cut(double fastest_seconds) {
-    const auto& kept = drift_.kept();
-    if (cut_ || kept.empty()) return;
-    const double least = *std::ranges::min_element(kept);  // so that one or two disturbed samples cut nothing
+    const auto& used = drift_.used();
+    if (cut_ || used.empty()) return;
+    const double least = *std::ranges::min_element(used);  // so that one or two disturbed samples cut nothing
     if (least <= 2 * fastest_seconds) return;
     cut_ = true;
     state_.warn(model::Warning::cut, "its first samples took at least " + format_seconds(least) +
@@ -174,7 +174,7 @@ void Sampling::set_batch(unsigned number, const std::string& apart, bool in_turn
 void Sampling::conclude() {
     drift_.conclude();
     auto& record = state_.record;
-    record.samples = drift_.kept();
+    record.samples = drift_.used();
     record.rounds = drift_.kept_rounds();
     record.aside = drift_.aside();
     record.aside_rounds = drift_.aside_rounds();
@@ -255,7 +255,7 @@ void Sampling::look_at_data(double operation) {
     };
     auto found = look();
     const auto differs = [&](const std::vector<double>& processed) {
-        return !*same_time(found.fresh, processed, true);
+        return !*same_time(found.original, processed, true);
     };
     // Other load can make times differ by chance, but rarely twice.
     if (found.changed && (differs(found.once) || differs(found.many))) found = look();
@@ -271,7 +271,7 @@ void Sampling::look_at_data(double operation) {
             reach_ > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(per_sample_, reach_ - 1)) : per_sample_;
         return;
     }
-    begin_with_fresh_data("an operation took " + format_seconds(summarise(found.fresh).median) +
+    begin_with_fresh_data("an operation took " + format_seconds(summarise(found.original).median) +
                           " on its input data and " +
                           format_seconds(summarise(by_one ? found.once : found.many).median) + " on what " +
                           (by_one ? "one has" : std::to_string(found.operations) + " have") +
@@ -279,8 +279,8 @@ void Sampling::look_at_data(double operation) {
 }
 
 bool Sampling::knows_enough(const Subject::OnData& times, double spent) const {
-    const auto rounds = times.fresh.size();
-    const auto once = same_time(times.fresh, times.once, false), many = same_time(times.fresh, times.many, false);
+    const auto rounds = times.original.size();
+    const auto once = same_time(times.original, times.once, false), many = same_time(times.original, times.many, false);
     if ((once && many) || once == false || many == false || rounds >= rules_.most_data_rounds) return true;
     const double cap = std::max(rules_.sampling_seconds, rules_.sample_most_seconds);
     return (rounds >= rules_.data_rounds && spent > rules_.data_seconds_part * cap) ||

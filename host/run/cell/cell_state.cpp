@@ -241,7 +241,7 @@ void begin_making(CellState& state) {
     begin_build(state);
 }
 
-void make(CellState& state, const CellState* beside) {
+void make(CellState& state, const CellState* donor) {
     make_data(state.setup);
     identify_launch(state);
     end_build(state);
@@ -249,7 +249,7 @@ void make(CellState& state, const CellState* beside) {
     state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
     state.subject = std::make_unique<Subject>(state.session, state.built, state.setup,
                                               state.cell.experiment->entry(*state.cell.variant),
-                                              beside ? beside->subject.get() : nullptr);
+                                              donor ? donor->subject.get() : nullptr);
     state.subject->keep_answers_in(state.instruments.answer());
     if (state.settings.screening) {
         state.subject->lends_memory();
@@ -294,12 +294,12 @@ void prove(CellState& state) {
 
 }  // namespace
 
-void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
-    if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
+void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& results) {
+    if (!std::exchange(results.in_advance, true)) results.programs.emplace(session, false);
     const auto& facts = session.facts();
-    const auto setup = model::set_up(*cell.experiment,
-                                     {*cell.variant, cell.point, facts, settings.seed, settings.files, 0, &kept.data});
-    const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
+    const auto setup = model::set_up(
+        *cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0, &results.data});
+    const auto build = [&](const BuildText& from) { results.programs->build(from.text, from.options).get(); };
     build(build_text(cell, setup, facts, settings));
     if (setup.reference) build(reference_text(cell, setup, facts, settings));
 }
@@ -310,11 +310,11 @@ void begin(CellState& state) {
     state.guarded([&] { begin_making(state); });
 }
 
-bool prepare(CellState& state, const CellState* beside, const CellState* proved) {
+bool prepare(CellState& state, const CellState* donor, const CellState* proved) {
     begin(state);
     if (state.record.status != Status::ok) return false;
     state.announce("build");
-    if (!state.guarded([&] { make(state, beside); })) {
+    if (!state.guarded([&] { make(state, donor); })) {
         if (state.record.status == Status::build_failed) state.guarded([&] { read_code(state); });
         return false;
     }
@@ -331,7 +331,7 @@ std::uint64_t yardstick_bytes(const CellState& state) {
     return yardstick_bytes(state.setup.work.bytes, data_bytes(state.setup));
 }
 
-void set_yardstick(CellState& state, const Yardsticks::Known& known) {
+void set_yardstick(CellState& state, const Yardsticks::Outcome& known) {
     state.record.yardstick = known.info;
     if (!known.info) state.warn(Warning::no_yardstick, known.why_not + "; the column 'of copy' is omitted");
 }

@@ -65,14 +65,14 @@ struct CellState {
 /// Checks the cell's needs, sets it up and starts its build. Call it early for cells that follow soon: their builds
 /// then run in the background.
 void begin(CellState& state);
-/// begin() if not yet done, then builds and verifies. False: the cell is finished. `beside`: a prepared cell whose
+/// begin() if not yet done, then builds and verifies. False: the cell is finished. `donor`: a prepared cell whose
 /// equal buffers are reused (host/README.md, rule 15). `proved`: a verified cell with the same setup. Output equal to
 /// that cell's is accepted without running the host's reference.
-bool prepare(CellState& state, const CellState* beside = nullptr, const CellState* proved = nullptr);
+bool prepare(CellState& state, const CellState* donor = nullptr, const CellState* proved = nullptr);
 
 /// Bytes of the copy that the cell is compared with; 0: no copy.
 std::uint64_t yardstick_bytes(const CellState& state);
-void set_yardstick(CellState& state, const Yardsticks::Known& known);
+void set_yardstick(CellState& state, const Yardsticks::Outcome& known);
 
 /// On a CPU device: runs the cell for Settings::hot_seconds and samples instruction addresses. If that is impossible,
 /// the record has the reason.

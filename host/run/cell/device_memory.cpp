@@ -229,11 +229,10 @@ double ArgumentMemory::time_download() {
     return device::download(session_, buffer_.buffer(), download_target(), form_.transfer);
 }
 
-DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const DeviceMemory* beside,
-                           device::Fence fence)
+DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const DeviceMemory* donor, device::Fence fence)
     : session_(session) {
     const InPhase phase(Phase::buffers);
-    const bool all_alike = beside && beside->is_alike(setup);
+    const bool all_alike = donor && donor->is_alike(setup);
     const bool simulated = session_.facts().implementation == Implementation::oclgrind;
     std::size_t shared = 0;
     for (const auto& argument : setup.args) {
@@ -248,7 +247,7 @@ DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const D
             continue;
         }
         const auto data = is<Input>(argument) ? data_of(argument) : SharedBytes();
-        const auto* other = beside && (all_alike || !form.keeps) ? find(beside->arguments_, argument) : nullptr;
+        const auto* other = donor && (all_alike || !form.keeps) ? find(donor->arguments_, argument) : nullptr;
         const bool suits = other && other->suits(form, data);
         shared += suits ? 1 : 0;
         arguments_.try_emplace(form.name, session_, form, data,
@@ -258,7 +257,7 @@ DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const D
         if (const auto* reset = std::get_if<Reset>(&step)) arguments_.at(reset->data).keep_original();
     shared_ = shared > 0 && shared == arguments_.size();
     // Inputs that are written are shared together with all the rest or not at all.
-    on_data_ = all_alike ? beside->on_data_ : std::make_shared<std::uint64_t>(0);
+    on_data_ = all_alike ? donor->on_data_ : std::make_shared<std::uint64_t>(0);
 }
 
 DeviceMemory::~DeviceMemory() {

@@ -108,12 +108,12 @@ public:
     using Views = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
     /// As Operation's constructor.
-    DeviceMemory(device::Session& session, const model::Setup& setup, const DeviceMemory* beside, device::Fence fence);
+    DeviceMemory(device::Session& session, const model::Setup& setup, const DeviceMemory* donor, device::Fence fence);
     ~DeviceMemory();
     DeviceMemory(const DeviceMemory&) = delete;  // Arguments refer to it
 
     std::map<std::string, ArgumentMemory>& arguments() { return arguments_; }
-    bool is_shared() const { return shared_; }  ///< every buffer is one of `beside`, and there is one
+    bool is_shared() const { return shared_; }  ///< every buffer is one of `donor`, and there is one
     void lend() { lent_ = true; }               ///< load() fills all of it: others may have written there
 
     // These functions release() the memory first.

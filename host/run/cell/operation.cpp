@@ -11,10 +11,10 @@ namespace cllab::run {
 using namespace model;
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
-                     const Operation* beside, device::Fence fence)
+                     const Operation* donor, device::Fence fence)
     : session_(session),
       commands_(session, built, setup, entry),
-      memory_(session, setup, beside ? &beside->memory_ : nullptr, fence),
+      memory_(session, setup, donor ? &donor->memory_ : nullptr, fence),
       arguments_(session, memory_, setup),
       reset_(setup.reset) {
     commands_.prepare(arguments_);

@@ -19,11 +19,11 @@ public:
 
     /// Makes kernels, buffers and images. Throws Unsupported when the kernel or device cannot do the local size, local
     /// memory or image; cl::Error when the driver refuses.
-    /// `beside`: another operation, loaded with the same data. This one uses its buffers where both need the same.
+    /// `donor`: another operation, loaded with the same data. This one uses its buffers where both need the same.
     /// `fence`: this end of each buffer lies at pages that may not be touched.
     Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
-              const Operation* beside = nullptr, device::Fence fence = device::Fence::none);
-    bool shares_memory() const { return memory_.is_shared(); }  ///< every buffer is one of `beside`
+              const Operation* donor = nullptr, device::Fence fence = device::Fence::none);
+    bool shares_memory() const { return memory_.is_shared(); }  ///< every buffer is one of `donor`
     bool is_filled() const { return memory_.is_filled(); }  ///< as DeviceMemory's, as the next
     void repeat_contents() { memory_.repeat_contents(); }
     void lends_memory() { memory_.lend(); }                     ///< others write its memory, so load() fills all of it

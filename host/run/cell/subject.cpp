@@ -36,16 +36,15 @@ std::vector<std::optional<std::int32_t>> trip_counts(const model::Setup& setup) 
 }  // namespace
 
 Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup,
-                 const std::string& entry, const Subject* beside)
-    : session_(session), built_(built), entry_(entry), beside_(beside), setup_(&setup) {
+                 const std::string& entry, const Subject* donor)
+    : session_(session), built_(built), entry_(entry), donor_(donor), setup_(&setup) {
     make_sets(1);
 }
 
 void Subject::make_sets(std::size_t count) {
     while (sets_.size() < count) {
-        const auto* beside =
-            beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
-        sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, beside));
+        const auto* donor = donor_ && sets_.size() < donor_->sets_.size() ? donor_->sets_[sets_.size()].get() : nullptr;
+        sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, donor));
     }
 }
 
@@ -89,10 +88,10 @@ Subject::OnData Subject::time_on_data(std::uint64_t operations, double seconds, 
         if (!out.changed) return out;
     }
     contents[2] = set.contents();
-    const std::array times{&out.fresh, &out.once, &out.many};
+    const std::array times{&out.original, &out.once, &out.many};
     do {
         // Alternate the order, so that each kind is first and last equally often.
-        const bool forwards = out.fresh.size() % 2 == 0;
+        const bool forwards = out.original.size() % 2 == 0;
         for (std::size_t k = 0; k < times.size(); ++k) {
             const auto kind = forwards ? k : times.size() - 1 - k;
             set.overwrite({contents[kind].begin(), contents[kind].end()});

@@ -24,10 +24,10 @@ class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong, in one sentence; nullopt: nothing
 
-    /// Makes one set of buffers. Throws as Operation's constructor. `beside`: a Subject verified on the same data. Its
+    /// Makes one set of buffers. Throws as Operation's constructor. `donor`: a Subject verified on the same data. Its
     /// equal buffers are reused set by set, so it must outlive this one.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
-            const Subject* beside = nullptr);
+            const Subject* donor = nullptr);
     /// `last`: the answer of the previous cell. Most compared cells leave the same bytes, which are then stored once.
     void keep_answers_in(std::shared_ptr<const Answer>& last) { last_answer_ = &last; }
     /// Other cells use this memory, too. Each verification therefore fills all of it again.
@@ -68,11 +68,11 @@ public:
     void restore();
     /// Operations on the same data since it was filled: the largest number of any set.
     std::uint64_t operations_on_data() const;
-    /// Seconds of single operations of the first set. fresh: on the data that verify() loaded. once: on what one
+    /// Seconds of single operations of the first set. original: on the data that verify() loaded. once: on what one
     /// operation made of it. many: on what many operations made of it. All data is written in the same way. A round
     /// times each kind once.
     struct OnData {
-        std::vector<double> fresh, once, many;
+        std::vector<double> original, once, many;
         std::uint64_t operations = 0;  ///< that made the data of `many`
         bool changed = false;          ///< by the first operation; if false, there are no times
     };
@@ -112,7 +112,7 @@ public:
     Wrong read_back();
     /// Invalidates buffers() and releases its host memory for the next cell.
     void forget_read_back();
-    bool shares_memory() const;  ///< all sets use `beside`'s memory
+    bool shares_memory() const;  ///< all sets use `donor`'s memory
     /// Says where a kernel wrote outside a buffer.
     Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
@@ -137,7 +137,7 @@ private:
     device::Session& session_;
     const device::Built& built_;
     std::string entry_;
-    const Subject* beside_;
+    const Subject* donor_;
     const model::Setup* setup_;
     std::uint64_t seed_ = 0;  ///< of the last verify()
     const device::Built* reference_ = nullptr;

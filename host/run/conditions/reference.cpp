@@ -191,7 +191,7 @@ void Yardsticks::finish() {
     begun_.clear();
 }
 
-const Yardsticks::Known* Yardsticks::find(std::uint64_t bytes) const {
+const Yardsticks::Outcome* Yardsticks::find(std::uint64_t bytes) const {
     const auto found = known_.find(bytes);
     return found == known_.end() ? nullptr : &found->second;
 }

@@ -83,7 +83,7 @@ private:
 /// because the clock, the other load and the free memory differ. That a copy was verified holds for the whole run.
 class Yardsticks {
 public:
-    struct Known {
+    struct Outcome {
         std::optional<model::YardstickInfo> info;
         std::string why_not;  ///< if there is no info
     };
@@ -97,10 +97,10 @@ public:
     bool sample();
     /// Ends the yardsticks with the samples they have, and frees their memory.
     void finish();
-    const Known* find(std::uint64_t bytes) const;
+    const Outcome* find(std::uint64_t bytes) const;
 
 private:
-    std::map<std::uint64_t, Known> known_;
+    std::map<std::uint64_t, Outcome> known_;
     std::map<std::uint64_t, std::unique_ptr<Yardstick>> begun_;
     std::set<std::uint64_t> proved_;
 };
