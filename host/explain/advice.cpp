@@ -147,6 +147,16 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
+/// Whether a cost without a bound may explain the time: nothing else does, or a part of it (one_core.hpp) can have this
+/// cause. `bounds`: those that the cost affects; empty: stores.
+bool may_explain(const std::vector<std::string_view>& bounds, const Explanation& e) {
+    if (e.limit == Limit::unexplained) return true;
+    const auto can_cause = [&](const Bound* part) {
+        return part && (bounds.empty() ? part->id == "access" : is_effect_of(part->id, std::string(bounds.front())));
+    };
+    return can_cause(e.limiter()) || can_cause(e.follower());
+}
+
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
     auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
     all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
@@ -156,7 +166,7 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
         double most = 0;
         for (const auto& b : e.bounds)
             if (std::ranges::count(bounds, b.id) > 0) most = std::max(most, b.seconds);
-        const bool open = most <= 0 && e.limit == Limit::unexplained && part > worth_saying;
+        const bool open = most <= 0 && part > worth_saying && may_explain(bounds, e);
         if (!sentence.empty() && (open || most * part >= worth_saying * record.time->median))
             out.push_back(std::move(sentence));
     }

@@ -9,6 +9,8 @@
 namespace cllab::explain {
 namespace {
 
+constexpr const char* figure = "one_core";  ///< Bound::figure of the parts
+
 bool is_part(const Bound& b) {
     return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared";
 }
@@ -70,7 +72,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
             how += concat(", ", format_significant(slowed, 3),
                           " times that while all cores work: they share hardware threads or a clock");
         out.bounds.push_back(on_available_cores({id, name, brief, slowed * part.median / cores, part.low / cores,
-                                                 slowed * part.high / cores, std::move(how), ""},
+                                                 slowed * part.high / cores, std::move(how), figure},
                                                 record, parallel_of(record, limits)));
     };
     const auto whole = " of " + format_seconds(own.median) + " on one core";
@@ -88,7 +90,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                               std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
                               "more than the time on one core divided by " + format_significant(cores, 3) +
                                   ": the cores share the bandwidth of memory, a clock, or hardware threads",
-                              ""});
+                              figure});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);
     name_two_parts(time, out);

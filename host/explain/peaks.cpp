@@ -117,7 +117,7 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
-    if (record.time && !is_gpu(record) && out.limit == Limit::unexplained) {
+    if (record.time && !is_gpu(record) && out.limit == Limit::unexplained && record.time->median >= least_to_split) {
         std::string why_not;
         if (const auto times = measure_.on_one_core(cell, why_not))
             split_on_one_core(record, used_, *times, out);

@@ -209,7 +209,9 @@ void identify_launch(CellState& state) {
 /// Why the cell cannot be measured on one core with repeated pages; nullopt if it can.
 std::optional<std::string> refuses_one_core(const CellState& state) {
     const auto& setup = state.setup;
-    if (!state.session.facts().is_cpu() || state.record.native) return "only kernels of a CPU device are confined";
+    const auto& facts = state.session.facts();
+    if (!facts.is_cpu() || facts.implementation == Implementation::oclgrind || state.record.native)
+        return "only kernels of a CPU device are confined to one core";
     const auto is_image = [](const Argument& a) { return std::holds_alternative<Image>(a); };
     const auto is_launch = [](const Step& s) { return std::holds_alternative<Launch>(s); };
     if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image)) return "only plain buffers have repeated pages";
