@@ -57,8 +57,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     const double available = available_share(record, parallel_of(record, limits));
     const double as_long = own.median / (available * cores) / time.median;
     constexpr double tolerance = alike * alike;  // each of two times may be off by `alike`
-    if (as_long > like_one_core || repeated.median > tolerance * separate.median ||
-        separate.median > tolerance * own.median)
+    if (as_long > like_one_core || repeated.median > tolerance * std::min(own.median, separate.median))
         return out.leave_out(
             "execution in the cores",
             concat("a core takes ", format_seconds(own.median), " for all of the work, ",
@@ -78,12 +77,14 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     const auto whole = " of " + format_seconds(own.median) + " on one core";
     add("execution", "execution in the cores", "cores", repeated,
         format_seconds(repeated.median) + whole + ": with its data in the nearest caches");
-    const auto access = difference(separate, repeated), values = difference(own, separate);
+    const bool small_pages_cost = separate.median > tolerance * own.median;
+    const auto access = difference(small_pages_cost ? own : separate, repeated);
     add("access", "access to its data", "data", access,
         format_seconds(access.median) + whole + ": more than with its data in the nearest caches");
-    add("values", "the values of its data", "values", values,
-        format_seconds(values.median) + whole + ": more than if each buffer repeats a few KiB of its data, so that " +
-            "branches are predicted and addresses are near");
+    if (const auto values = difference(own, separate); !small_pages_cost)
+        add("values", "the values of its data", "values", values,
+            format_seconds(values.median) + whole + ": more than if each buffer repeats a few KiB of its data, so that " +
+                "branches are predicted and addresses are near");
     const double rest = time.median - own.median / cores;
     if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
         out.bounds.push_back({"shared", "what the cores share", "shared", rest,

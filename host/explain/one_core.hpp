@@ -2,17 +2,19 @@
 // on one core.
 //
 // The kernel runs on one core in three forms, in turns. The first is the kernel as it is. In the second, each buffer
-// repeats a few KiB of its data. In the third, all pages of such a buffer are also the same pages of memory, so that
-// every access hits the nearest caches. The third time is what the core needs to execute the instructions. The second
-// is longer by what the farther caches and memory add. The first is longer by what depends on the values: addresses,
-// and branches that the core predicts wrongly. Several cores would take repeated pages from each other.
+// repeats a few KiB of its data, in small pages. In the third, all pages of such a buffer are also the same pages of
+// memory, so that every access hits the nearest caches. The third time is what the core needs to execute the
+// instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends on
+// the values: addresses, and branches that the core predicts wrongly. If small pages alone make the second longer than
+// the first, the difference of the first and the third is access. Several cores would take repeated pages from each
+// other.
 #pragma once
 
 #include "explain/bounds.hpp"
 
 namespace cllab::explain {
 
-/// Times of a cell on one core: as it is, with repeated contents, and with repeated pages (model::Pages).
+/// Times of a cell on one core: as it is, with model::Pages separate, and with repeated.
 struct OneCoreTimes {
     Timing own, separate, repeated;
     unsigned threads = 1;  ///< hardware threads of the core

@@ -45,7 +45,7 @@ struct Settings {
     /// cell that takes twice as long as the fastest.
     bool screening = false;
     /// With `arrangement`: measures how long a cell takes on one core, without proof. The comparison has it three
-    /// times: with Pages::separate, with these pages and repeated contents, and with Pages::repeated.
+    /// times: as it is, with Pages::separate, and with Pages::repeated.
     bool one_core = false;
     std::optional<Clock::time_point> ends;  ///< comparisons that would begin later are skipped
     /// Whether the inputs are restored before each timed operation of an in-place kernel, outside its time. nullopt:

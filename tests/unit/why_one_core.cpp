@@ -54,6 +54,13 @@ BOOST_AUTO_TEST_CASE(access_is_the_limiter_if_near_data_takes_little) {
     BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(small_pages_that_cost_time_hide_the_values) {
+    const auto e = split(1, 2, 0.05);
+    BOOST_TEST(limiter(e) == "access");
+    BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
+    BOOST_TEST(seconds_of(e, "values") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(values_are_the_limiter_if_repeated_contents_take_little) {
     const auto e = split(1, 0.12, 0.11);
     BOOST_TEST(limiter(e) == "values");

@@ -1,5 +1,6 @@
 #include "run/cell/cell_state.hpp"
 
+#include <array>
 #include <algorithm>
 #include <new>
 #include <stdexcept>
@@ -182,7 +183,7 @@ Setup set_up(const CellState& state, unsigned verification) {
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
     if (settings.one_core)
-        out.pages = state.record.run.order.position < 2 ? Pages::separate : Pages::repeated;
+        out.pages = std::array{Pages::any, Pages::separate, Pages::repeated}.at(state.record.run.order.position);
     if (settings.small_groups) {
         out.local = {};
         out.local.dims = out.global.dims;
@@ -265,7 +266,7 @@ void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
     if (state.settings.one_core) {
-        if (!subject.run_without_proof(state.setup, seed, state.record.run.order.position > 0))
+        if (!subject.run_without_proof(state.setup, seed))
             state.fail(Status::unsupported, "the device does not work in the host's memory");
         return;
     }

@@ -204,12 +204,14 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     return std::nullopt;
 }
 
-bool Subject::run_without_proof(const model::Setup& setup, std::uint64_t seed, bool repeat) {
+bool Subject::run_without_proof(const model::Setup& setup, std::uint64_t seed) {
     setup_ = &setup;
     first().load(setup, seed);
     session_.wait();
-    if (!first().is_filled()) return false;
-    if (repeat) first().repeat_contents();
+    if (model::are_of_file(setup.pages)) {
+        if (!first().is_filled()) return false;
+        first().repeat_contents();
+    }
     run();
     return true;
 }

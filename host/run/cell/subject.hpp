@@ -56,9 +56,9 @@ public:
     /// memory is short.
     Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false,
                  device::Fence fence = device::Fence::none);
-    /// Instead of verify(), for separate and repeated pages: loads the data and runs an operation. `repeat`: repeats the
-    /// contents. False if the device does not work in this memory.
-    bool run_without_proof(const model::Setup& setup, std::uint64_t seed, bool repeat);
+    /// Instead of verify(): loads the data and runs an operation. Separate and repeated pages get repeated contents;
+    /// false if the device does not work in them.
+    bool run_without_proof(const model::Setup& setup, std::uint64_t seed);
     /// Checks the output of the operations since verify(), in every set that ran. For a setup that accumulates, checks
     /// only the guards.
     Wrong check_left();
