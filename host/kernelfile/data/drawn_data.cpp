@@ -322,14 +322,6 @@ model::Bytes packed_nibbles(std::span<const std::byte> single) {
     return out;
 }
 
-model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    model::Bytes out(packed.size() * 2);
-    each(packed.size(), [to = out.data(), from = packed.data()](std::size_t i) {
-        to[2 * i] = from[i] & std::byte{15}, to[2 * i + 1] = from[i] >> 4;
-    });
-    return out;
-}
-
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
     static Kept kept;
     if (type.is_packed()) {
