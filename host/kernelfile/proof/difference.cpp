@@ -157,10 +157,6 @@ struct Spread {
     bool is_rounding() const { return finite && (is_relative() || is_small); }
 };
 
-template <typename T>
-using BitsOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-
 /// The bits of a floating-point lane without its sign. They have the order of the sizes.
 template <typename T>
 BitsOf<T> size_bits(const std::byte* lane) {
