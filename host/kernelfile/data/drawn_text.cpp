@@ -14,7 +14,7 @@ namespace cllab::kernelfile {
 void put_text(std::span<std::byte> out, const Random& random) {
     // Letters are about as frequent as in English.
     static constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
-    constexpr std::size_t least = 2, lengths = 9, numbers = parallel_piece;  // of a piece
+    constexpr std::size_t least = 2, lengths = 9, numbers = parallel_piece / 4;  // of a piece
     struct Walk {
         std::size_t number = 0, characters = 0;  // of all words so far
         void add_word(std::uint64_t word) {
@@ -53,17 +53,18 @@ void put_text(std::span<std::byte> out, const Random& random) {
     each_in_parallel(pieces, [&](std::size_t piece) {
         const auto [first, before] = starts[piece];
         if (before >= out.size()) return;
-        std::vector<char> letter(numbers + copied), text(numbers + copied);
-        std::vector<std::uint8_t> length(letter.size()), ends_line(letter.size());
+        std::array<char, numbers + copied> letter, text;  // no vector, which costs more than its letters
+        std::array<std::uint8_t, numbers + copied> length, ends_line;
         widest([own = from(piece * numbers), all = letter.size(), letter = letter.data(), length = length.data(),
                 ends_line = ends_line.data()]() mutable {
             for (std::size_t i = 0; i < all; ++i) {
                 const auto word = own();
-                letter[i] = letters[Random::below_32(word, letters.size())];
+                letter[i] = static_cast<char>(Random::below_32(word, letters.size()));
                 length[i] = static_cast<std::uint8_t>(least + Random::below_32(word, lengths));
-                ends_line[i] = Random::below_32(word, 12) == 0;
+                ends_line[i] = word <= UINT64_MAX / 12;
             }
         });
+        for (auto& one : letter) one = letters[static_cast<std::size_t>(one)];
         std::size_t size = 0;
         for (auto number = first - piece * numbers; number < numbers; number += 1 + length[number]) {
             std::memcpy(&text[size], &letter[number + 1], copied);
