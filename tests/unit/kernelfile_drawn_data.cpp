@@ -243,7 +243,8 @@ BOOST_AUTO_TEST_CASE(large_permutation_has_each_number_once_and_depends_on_the_s
     const Drawn drawn{.draw = Draw::permutation};
     // Little more than a power of two: nearly half of the numbers take the steps again.
     for (const std::size_t count : {65537, 131'071, 131'072, 131'073, 300'001}) {
-        const auto one = draw<std::uint32_t>("uint", count, drawn), other = draw<std::uint32_t>("uint", count, drawn, 2);
+        const auto one = draw<std::uint32_t>("uint", count, drawn);
+        const auto other = draw<std::uint32_t>("uint", count, drawn, 2);
         const auto pairs = draw<std::uint32_t>("uint2", count, drawn);
         std::vector<bool> seen(count);
         std::size_t alike = 0, follows = 0, low = 0;

@@ -179,7 +179,8 @@ private:
 };
 
 /// Sorts by the leading bits of the words, then in each bucket by what is left of the number. The words are drawn
-/// twice, so that the lanes are the only memory: between the steps they hold a number's distance from its bucket's least.
+/// twice, so that the lanes are the only memory: between the steps they hold a number's distance from its
+/// bucket's least.
 template <typename T>
 void Lanes::sort_words(const Random& random, const Drawn& of) {
     using Lane = BitsOf<T>;

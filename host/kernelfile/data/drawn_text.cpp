@@ -11,9 +11,14 @@
 
 namespace cllab::kernelfile {
 
+namespace {
+
+// About as frequent as in English.
+constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
+
+}  // namespace
+
 void put_text(std::span<std::byte> out, const Random& random) {
-    // Letters are about as frequent as in English.
-    static constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
     constexpr std::size_t least = 2, lengths = 9, numbers = parallel_piece / 4;  // of a piece
     struct Walk {
         std::size_t number = 0, characters = 0;  // of all words so far
