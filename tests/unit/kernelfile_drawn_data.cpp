@@ -175,6 +175,96 @@ BOOST_AUTO_TEST_CASE(sorted_data_rises_within_its_bounds) {
     BOOST_TEST((draw<float>("float", 1000, real, 2) != floats));
 }
 
+BOOST_AUTO_TEST_CASE(sorted_data_and_offsets_are_those_that_one_thread_sorts) {
+    for (const std::size_t count : {1, 2, 3, 1025, 65536, 3 * 65536 + 5, 1'000'003}) {
+        const auto same = [&]<typename T>(T, const char* name, const Drawn& drawn, const auto& one) {
+            Random random(mix64(7));
+            std::vector<T> expected(count);
+            for (auto& value : expected) value = static_cast<T>(one(random));
+            std::ranges::sort(expected);
+            if (drawn.draw == Draw::offsets) {
+                expected.front() = 0;
+                if (count > 1) expected.back() = static_cast<T>(drawn.most);
+            }
+            const auto made = draw<T>(name, count, drawn, 7);
+            BOOST_TEST(std::memcmp(made.data(), expected.data(), count * sizeof(T)) == 0, name << " " << count);
+        };
+        const auto real = [](double low, double high) {
+            return [=](Random& r) { return low + (high - low) * (static_cast<double>(r() >> 40) * 0x1p-24); };
+        };
+        const auto integer = [](std::int64_t least, std::uint64_t values) {
+            return [=](Random& r) { return least + static_cast<std::int64_t>(r.below(values)); };
+        };
+        same(float{}, "float", {.low = -2, .high = 3, .draw = Draw::sorted}, real(-2, 3));
+        same(double{}, "double", {.low = 1e300, .high = 1.7e308, .draw = Draw::sorted}, real(1e300, 1.7e308));
+        same(float{}, "float", {.low = 5, .high = 5, .draw = Draw::sorted}, [](Random&) { return 5; });
+        same(std::uint16_t{}, "half", {.draw = Draw::sorted}, [&](Random& r) { return half_bits(real(0, 1)(r)); });
+        same(std::uint16_t{}, "bf16", {.low = 1, .high = 9, .draw = Draw::sorted},
+             [&](Random& r) { return to_bfloat16(static_cast<float>(real(1, 9)(r))).bits; });
+        same(std::int8_t{}, "char", {.least = -128, .most = 127, .draw = Draw::sorted}, integer(-128, 256));
+        same(std::int16_t{}, "short", {.least = -7, .most = 7, .draw = Draw::sorted}, integer(-7, 15));
+        same(std::uint32_t{}, "uint", {.least = 0, .most = UINT32_MAX, .draw = Draw::sorted}, integer(0, 1ull << 32));
+        same(std::int32_t{}, "int", {.least = 9, .most = 9, .draw = Draw::sorted}, integer(9, 1));
+        same(std::int64_t{}, "long", {.least = INT64_MIN, .most = INT64_MAX, .draw = Draw::sorted},
+             [](Random& r) { return static_cast<std::int64_t>(r() + (std::uint64_t{1} << 63)); });
+        same(std::int32_t{}, "int", {.least = 0, .most = 1'000'000'000, .draw = Draw::offsets},
+             integer(0, 1'000'000'001));
+        same(std::int64_t{}, "long", {.least = 0, .most = 1ll << 40, .draw = Draw::offsets},
+             integer(0, (1ull << 40) + 1));
+        same(std::uint8_t{}, "uchar", {.least = 0, .most = 1, .draw = Draw::offsets}, integer(0, 2));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(text_is_that_of_one_thread) {
+    for (const std::size_t count : {1, 2, 3, 12, 1025, 43690, 65536, 3 * 65536 + 5, 1'000'003})
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            const std::string letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
+            Random random(mix64(seed));
+            std::string expected;
+            for (std::uint64_t left = 0; expected.size() < count; --left) {
+                const bool between = !expected.empty() && left == 0;
+                if (left == 0) left = 2 + random.below(9);
+                expected += between ? (random.below(12) == 0 ? '\n' : ' ') : letters[random.below(letters.size())];
+            }
+            const auto made = draw<char>("char", count, {.draw = Draw::text}, seed);
+            BOOST_TEST((std::string(made.begin(), made.end()) == expected), count << " " << seed);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(one_hot_rows_are_those_of_one_thread) {
+    constexpr std::size_t rows = 3 * parallel_piece + 5;
+    std::vector<std::int8_t> expected(3 * rows);
+    Random random(mix64(1));
+    for (std::size_t row = 0; row < rows; ++row) expected[3 * row + random.below(3)] = 1;
+    BOOST_TEST((draw<std::int8_t>("char", 3 * rows, {.most = 3, .draw = Draw::one_hot}) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(large_permutation_has_each_number_once_and_depends_on_the_seed) {
+    const Drawn drawn{.draw = Draw::permutation};
+    // Little more than a power of two: nearly half of the numbers take the steps again.
+    for (const std::size_t count : {65537, 131'071, 131'072, 131'073, 300'001}) {
+        const auto one = draw<std::uint32_t>("uint", count, drawn);
+        const auto other = draw<std::uint32_t>("uint", count, drawn, 2);
+        const auto pairs = draw<std::uint32_t>("uint2", count, drawn);
+        std::vector<bool> seen(count);
+        std::size_t alike = 0, follows = 0, low = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            BOOST_REQUIRE((one[i] < count && !seen[one[i]] && pairs[2 * i] == one[i] && pairs[2 * i + 1] == one[i]));
+            seen[one[i]] = true;
+            alike += one[i] == other[i] || one[i] == i;
+            follows += i > 0 && one[i] == one[i - 1] + 1;
+            low += i < count / 2 && one[i] < count / 2;
+        }
+        BOOST_TEST((alike < 20 && follows < 10 && std::abs(static_cast<double>(low) / count - 0.25) < 0.01), count);
+    }
+    for (const std::size_t count : {1, 2, 3, 7, 1000, 1024}) {
+        std::vector<std::uint32_t> numbers(count), counted(count);
+        Permutation(count, Random(5)).put(0, numbers);
+        std::iota(counted.begin(), counted.end(), 0u);
+        BOOST_TEST(std::ranges::is_permutation(numbers, counted));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(permutation_has_each_number_once_and_depends_on_the_seed) {
     const Drawn drawn{.draw = Draw::permutation};
     const auto one = draw<std::uint32_t>("uint", 1000, drawn);

@@ -1,5 +1,6 @@
 // What others say of a kernel's results, and relations, with no device.
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
@@ -288,6 +289,63 @@ BOOST_AUTO_TEST_CASE(expected_zeros_get_a_tolerance_only_if_it_covers_them) {
     // The others differ by roundings.
     BOOST_TEST(differ({1.0000001f, 5, 2}, {1, 0, 2}).find("tolerance") == std::string::npos);
     BOOST_TEST(differ({1.0000001f, 1e-6f, 2}, {1, 0, 2}).find("'tolerance absolute=") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(absolute_tolerance_is_proposed_by_the_median_of_the_expected_sizes) {
+    const auto each_type = [](const auto& test) {
+        test("float", [](double x) { return static_cast<float>(x); });
+        test("double", [](double x) { return x; });
+        test("half", [](double x) { return to_half(x); });
+        test("bf16", [](double x) { return to_bfloat16(static_cast<float>(x)); });
+    };
+    Random random(1);
+    const std::vector<std::function<double()>> kinds{
+        [] { return 1; },
+        [&] { return random.real(-1, 1); },
+        [&] { return random.below(2) ? 2 : -1000; },  // ties
+        [&] { return random.below(2) ? std::array<double, 4>{NAN, INFINITY, -INFINITY, 0}.at(random.below(4)) : 8; }};
+    for (const std::size_t count : {1, 2, 3, 4, 1025, 2 * 65536 + 5})
+        for (const auto& kind : kinds)
+            each_type([&](const char* type, const auto& lane) {
+                std::vector<decltype(lane(0))> expected(count);
+                for (auto& one : expected) one = lane(kind());
+                expected.back() = lane(0);  // no relative tolerance takes it
+                std::vector<double> sizes;
+                for (const auto one : expected)
+                    if (std::isfinite(static_cast<double>(one))) sizes.push_back(std::abs(static_cast<double>(one)));
+                std::ranges::sort(sizes);
+                const auto median = sizes[sizes.size() / 2];
+                for (const double part : {0.5e-3, 0.99e-3, 0.999e-3, 1e-3, 1.001e-3, 1.01e-3, 2e-3}) {
+                    auto found = expected;
+                    found.back() = lane(median > 0 ? part * median : part);
+                    const auto error = static_cast<double>(found.back());
+                    if (error == 0) continue;
+                    model::Errors none{Tolerance{}};
+                    const auto wrong = difference("y", std::as_bytes(std::span(found)),
+                                                  std::as_bytes(std::span(expected)), *model::data_type(type), none,
+                                                  "expected")
+                                           .value();
+                    BOOST_TEST((wrong.find("'tolerance absolute=") != std::string::npos) == (error < 1e-3 * median),
+                               type << " " << count << " " << part << ": " << wrong);
+                }
+            });
+}
+
+BOOST_AUTO_TEST_CASE(first_wrong_byte_or_nibble_of_large_arrays_is_found) {
+    constexpr std::size_t count = 3 * parallel_piece + 5;
+    const auto differs = [&](const char* type, std::size_t at, std::byte value, const Tolerance& tolerance = {}) {
+        model::Bytes found(count), expected(count);
+        found[count - 1] = found[at] = value;
+        model::Errors errors(tolerance);
+        const auto of = model::data_type(type).value_or(model::ElementType{});
+        return difference("x", found, expected, of, errors, "expected").value_or("");
+    };
+    for (const std::size_t at : {std::size_t{1}, parallel_piece - 1, parallel_piece + 1, 2 * parallel_piece + 77}) {
+        BOOST_TEST(differs("nibble", at, std::byte{0x50}) == "x[" + std::to_string(2 * at + 1) + "] is 5, expected 0");
+        BOOST_TEST(differs("nibble", at, std::byte{0x05}) == "x[" + std::to_string(2 * at) + "] is 5, expected 0");
+        BOOST_TEST(differs("nibble", at, std::byte{0x55}, {5, 0, 0}) == "");
+        BOOST_TEST(differs("thing", at, std::byte{7}) == "byte " + std::to_string(at) + " of x is 7, expected 0");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(malformed_relation_is_refused_at_its_place) {

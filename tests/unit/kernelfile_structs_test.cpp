@@ -132,6 +132,26 @@ BOOST_AUTO_TEST_CASE(results_are_compared_by_field_without_padding) {
     BOOST_TEST(compare({0, 1e-3, 0}) == "q[0].id is 4, expected 0");
 }
 
+BOOST_AUTO_TEST_CASE(fields_of_large_arrays_are_compared_one_after_the_other) {
+    const auto type = signature().parameters[1].type;
+    std::vector<Particle> a(150'001), b(a.size());
+    for (auto& one : b) one.v[1] = 1;
+    for (auto& one : a) one.v[1] = 1.0001f, one.x[3] = 9;
+    const auto compare = [&](const Tolerance& tolerance) {
+        model::Errors errors(tolerance);
+        return difference("q", *model::share(a), *model::share(b), type, errors, "expected").value_or("none");
+    };
+    BOOST_TEST(compare({0, 1e-3, 0}) == "none");
+    BOOST_TEST(compare({}).find("q[0].v[1] is 1.00010002, expected 1 (the largest errors are ") == 0u,
+               compare({}));
+    for (const std::size_t last : {150'000, 131'072, 70'001, 65'535, 33}) {
+        a[last].id = 4;
+        BOOST_TEST(compare({0, 1e-3, 0}) == "q[" + std::to_string(last) + "].id is 4, expected 0");
+    }
+    a[140'000].v[0] = 3;
+    BOOST_TEST(compare({0, 1e-3, 0}).find("q[140000].v[0] is 3, expected 0") == 0u, compare({0, 1e-3, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(unwritten_padding_is_not_a_missing_result) {
     auto type = *model::builtin_type("double3");
     BOOST_TEST((type.holds(23) && !type.holds(24) && !type.holds(31)));

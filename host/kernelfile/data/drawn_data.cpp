@@ -10,6 +10,8 @@
 #include <deque>
 #include <mutex>
 #include <numbers>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -27,10 +29,11 @@ namespace {
 
 using model::ElementType;
 
-/// A random number in [0, 1).
-double fraction(Random& random) { return static_cast<std::int32_t>(random() >> 40) * 0x1p-24; }
+/// A number in [0, 1) of a random word.
+double fraction(std::uint64_t word) { return static_cast<std::int32_t>(word >> 40) * 0x1p-24; }
+double fraction(Random& random) { return fraction(random()); }
 
-double uniform(Random& random, const Drawn& of) { return of.low + (of.high - of.low) * fraction(random); }
+double uniform(std::uint64_t word, const Drawn& of) { return of.low + (of.high - of.low) * fraction(word); }
 
 /// A Gaussian random number, by the Box-Muller transform.
 double normal(Random& random, const Drawn& of) {
@@ -56,18 +59,35 @@ std::pair<double, double> bounds_of_normal(Random& random, const Drawn& of) {
     return {value - error, value + error};
 }
 
-/// A random integer within the bounds, as its distance from `least`.
-std::uint64_t above(Random& random, const Drawn& of) {
+/// An integer within the bounds of a random word, as its distance from `least`. It rises with the word.
+std::uint64_t above(std::uint64_t word, const Drawn& of) {
     const auto values = static_cast<std::uint64_t>(of.most) - static_cast<std::uint64_t>(of.least) + 1;
-    if (values == 0) return random();  // all 2^64 values are allowed
-    if (values > UINT32_MAX) return random.below(values);
-    const auto word = random();  // as below(), in 64 bits, which vectors have
-    return ((word >> 32) * values + ((word & UINT32_MAX) * values >> 32)) >> 32;
+    if (values == 0) return word;  // all 2^64 values are allowed
+    return values > UINT32_MAX ? Random::below(word, values) : Random::below_32(word, values);
 }
 
 std::int64_t whole(std::uint64_t above, const Drawn& of) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above);
 }
+
+/// Sorts numbers from 0 to `most`, about evenly distributed, in linear time. `copy`, `places`: memory that calls share.
+template <typename T>
+void sort_evenly(std::span<T> numbers, std::uint64_t most, std::vector<T>& copy, std::vector<std::uint32_t>& places) {
+    // As many places as numbers: those of one place are few, or equal.
+    const auto shift = std::bit_width(most >> std::bit_width(numbers.size()));
+    places.assign((most >> shift) + 2, 0);
+    for (const auto number : numbers) ++places[(number >> shift) + 1];
+    std::partial_sum(places.begin(), places.end(), places.begin());
+    copy.resize(numbers.size());
+    for (const auto number : numbers) copy[places[number >> shift]++] = number;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        auto to = i;
+        for (; to > 0 && numbers[to - 1] > copy[i]; --to) numbers[to] = numbers[to - 1];
+        numbers[to] = copy[i];
+    }
+}
+
+constexpr std::size_t at_once = 1024;  // lanes
 
 /// The lanes of a buffer, one after the other.
 class Lanes {
@@ -99,6 +119,23 @@ public:
         put_each(
             random, numbers, [=](Random& own, std::size_t i) { return static_cast<double>(whole(own, i)); }, whole);
     }
+    /// Sets all lanes of an element to its number in a random order.
+    void put_permutation(const Permutation& order) {
+        in_blocks(Random(0), 0, [&]<typename T>(T* lanes, const Random&, std::size_t begin, std::size_t count) {
+            std::array<std::uint32_t, Permutation::at_once> numbers;
+            const int shift = element_shift();
+            order.put(begin >> shift, std::span(numbers).first(((count - 1) >> shift) + 1));
+            for (std::size_t k = 0; k < count; ++k)
+                if constexpr (std::is_integral_v<T>)
+                    lanes[k] = static_cast<T>(numbers[k >> shift]);
+                else
+                    lanes[k] = to_lane<T>(numbers[k >> shift]);
+        });
+    }
+    /// Sets the lanes to uniform numbers in ascending order.
+    void put_sorted(const Random& random, const Drawn& drawn) {
+        with_lane_type(lane_, [&]<typename T>(T) { sort_words<T>(random, drawn); });
+    }
     void put_normal(const Random& random, const Drawn& drawn) {
         // No rounding hides what the last places of a double are.
         const auto exact = [drawn](Random& own, std::size_t) { return normal(own, drawn); };
@@ -123,8 +160,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t at_once = 1024;  // lanes
-
     /// Calls work(lanes, random, number of the first, count) for blocks of lanes, on all cores.
     void in_blocks(const Random& random, unsigned numbers, const auto& work) {
         with_lane_type(lane_, [&]<typename T>(T) {
@@ -136,27 +171,68 @@ private:
             });
         });
     }
+    template <typename T>
+    void sort_words(const Random& random, const Drawn& of);
     std::byte* at(std::size_t i) { return out_.data() + i * lane_.lane_bytes; }
     model::Bytes& out_;
     const ElementType& lane_;
 };
 
-void put_sorted(Lanes& lanes, Random& random, const Drawn& of) {
-    if (lanes.are_floating()) {
-        std::vector<double> values(lanes.size());
-        for (auto& value : values) value = uniform(random, of);
-        std::ranges::sort(values);
-        for (std::size_t i = 0; i < values.size(); ++i) lanes.put(i, values[i]);
-        return;
+/// Sorts by the leading bits of the words, then in each bucket by what is left of the number. The words are drawn
+/// twice, so that the lanes are the only memory: between the steps they hold a number's distance from its
+/// bucket's least.
+template <typename T>
+void Lanes::sort_words(const Random& random, const Drawn& of) {
+    using Lane = BitsOf<T>;
+    constexpr std::size_t bucket_bits = 10, buckets = 1 << bucket_bits, most_pieces = 64;
+    const auto count = size(), pieces = std::clamp<std::size_t>(count / parallel_piece, 1, most_pieces);
+    const auto number = [of](std::uint64_t word) { return std::is_integral_v<T> ? above(word, of) : word >> 40; };
+    const auto lane = [of](std::uint64_t number) {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<Lane>(whole(number, of));
+        else
+            return std::bit_cast<Lane>(to_lane<T>(uniform(number << 40, of)));
+    };
+    const auto least = [number](std::size_t bucket) { return number(std::uint64_t{bucket} << (64 - bucket_bits)); };
+    const auto most = [number](std::size_t bucket) {
+        return number(std::uint64_t{bucket} << (64 - bucket_bits) | ~std::uint64_t{0} >> bucket_bits);
+    };
+    auto* const to = reinterpret_cast<Lane*>(out_.data());
+    std::vector<std::array<std::size_t, buckets>> starts(pieces);
+    const auto each_word = [&](std::size_t piece, const auto& work) {
+        std::array<std::uint64_t, at_once> words;
+        for (auto begin = count * piece / pieces, end = count * (piece + 1) / pieces; begin < end; begin += at_once) {
+            auto own = random;
+            own.skip(begin);
+            const auto here = std::min(at_once, end - begin);
+            widest([=, words = words.data()]() mutable {
+                for (std::size_t k = 0; k < here; ++k) words[k] = own();
+            });
+            for (std::size_t k = 0; k < here; ++k) work(words[k], words[k] >> (64 - bucket_bits));
+        }
+    };
+    each_in_parallel(pieces, [&](std::size_t piece) {
+        each_word(piece, [&](std::uint64_t, std::size_t bucket) { ++starts[piece][bucket]; });
+    });
+    std::array<std::size_t, buckets + 1> ends{};
+    for (std::size_t bucket = 0, next = 0; bucket < buckets; ++bucket) {
+        for (auto& of_piece : starts) next += std::exchange(of_piece[bucket], next);
+        ends[bucket + 1] = next;
     }
-    std::vector<std::uint64_t> values(lanes.size());
-    for (auto& value : values) value = above(random, of);
-    std::ranges::sort(values);
-    if (of.draw == Draw::offsets) {
-        values.front() = 0;
-        if (values.size() > 1) values.back() = static_cast<std::uint64_t>(of.most);
-    }
-    for (std::size_t i = 0; i < values.size(); ++i) lanes.put_whole(i, whole(values[i], of));
+    each_in_parallel(pieces, [&](std::size_t piece) {
+        each_word(piece, [&](std::uint64_t word, std::size_t bucket) {
+            to[starts[piece][bucket]++] = static_cast<Lane>(number(word) - least(bucket));
+        });
+    });
+    each_in_parallel(pieces, [&](std::size_t piece) {
+        std::vector<Lane> sorted;
+        std::vector<std::uint32_t> places;
+        for (auto bucket = buckets * piece / pieces; bucket < buckets * (piece + 1) / pieces; ++bucket) {
+            const auto lanes = std::span(to, count).subspan(ends[bucket], ends[bucket + 1] - ends[bucket]);
+            sort_evenly<Lane>(lanes, most(bucket) - least(bucket), sorted, places);
+            for (auto& one : lanes) one = lane(least(bucket) + one);
+        }
+    });
 }
 
 std::int32_t power(Random& random, bool is_signed) {
@@ -164,21 +240,12 @@ std::int32_t power(Random& random, bool is_signed) {
     return is_signed && (bits & 1) ? -value : value;
 }
 
-void put_one_hot(Lanes& lanes, Random& random, const Drawn& of) {
+void put_one_hot(Lanes& lanes, const Random& random, const Drawn& of) {
     const auto width = static_cast<std::size_t>(of.most);
-    for (std::size_t row = 0; row < lanes.size(); row += width) lanes.put_whole(row + random.below(width), 1);
-}
-
-void put_text(Lanes& lanes, Random& random) {
-    // Letters are about as frequent as in English.
-    static constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
-    std::uint64_t left = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const bool between = i > 0 && left == 0;
-        if (left == 0) left = 2 + random.below(9);
-        --left;
-        lanes.put_whole(i, between ? (random.below(12) == 0 ? '\n' : ' ') : letters[random.below(letters.size())]);
-    }
+    in_parallel(lanes.size() / width, parallel_piece, [&](std::size_t row, std::size_t end) {
+        auto own = random;
+        for (own.skip(row); row < end; ++row) lanes.put_whole(row * width + own.below(width), 1);
+    });
 }
 
 /// Whether the type, and 32 bits, can hold each of 0 to `last`.
@@ -219,7 +286,8 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
 
 namespace {
 
-void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+    Lanes lanes(out, lane);
     Random random(mix64(seed));
     const int shift = lanes.element_shift();
     switch (drawn.draw) {
@@ -236,17 +304,25 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
             break;
         case Draw::uniform:
             lanes.put_each(
-                random, 1, [drawn](Random& own, std::size_t) { return uniform(own, drawn); },
-                [drawn](Random& own, std::size_t) { return whole(above(own, drawn), drawn); });
+                random, 1, [drawn](Random& own, std::size_t) { return uniform(own(), drawn); },
+                [drawn](Random& own, std::size_t) { return whole(above(own(), drawn), drawn); });
             break;
         case Draw::sorted:
+            lanes.put_sorted(random, drawn);
+            break;
         case Draw::offsets:
-            put_sorted(lanes, random, drawn);
+            lanes.put_sorted(random, drawn);
+            if (lanes.size() > 0) lanes.put_whole(0, drawn.least);
+            if (lanes.size() > 1) lanes.put_whole(lanes.size() - 1, drawn.most);
             break;
         case Draw::normal:
             lanes.put_normal(random, drawn);
             break;
         case Draw::permutation: {  // all lanes of an element get the same number
+            if (count > parallel_piece) {
+                lanes.put_permutation({count, random});
+                break;
+            }
             const auto order = random_order(count, mix64(seed));
             lanes.put_each_whole(random, 0, [shift, from = order.data()](Random&, std::size_t i) -> std::int64_t {
                 return from[i >> shift];
@@ -262,7 +338,7 @@ void fill(Lanes& lanes, std::size_t count, std::uint64_t seed, const Drawn& draw
             put_one_hot(lanes, random, drawn);
             break;
         case Draw::text:
-            put_text(lanes, random);
+            put_text(out, random);
             break;
     }
 }
@@ -322,14 +398,6 @@ model::Bytes packed_nibbles(std::span<const std::byte> single) {
     return out;
 }
 
-model::Bytes single_nibbles(std::span<const std::byte> packed) {
-    model::Bytes out(packed.size() * 2);
-    each(packed.size(), [to = out.data(), from = packed.data()](std::size_t i) {
-        to[2 * i] = from[i] & std::byte{15}, to[2 * i + 1] = from[i] >> 4;
-    });
-    return out;
-}
-
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
     static Kept kept;
     if (type.is_packed()) {
@@ -343,8 +411,7 @@ model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::u
         const auto size = count * type.bytes;
         return model::SharedBytes(size, [=] {
             model::Bytes out(size);
-            Lanes lanes(out, lane);
-            fill(lanes, count, seed, drawn);
+            fill(out, lane, count, seed, drawn);
             return out;
         });
     });

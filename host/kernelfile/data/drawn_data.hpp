@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "core/random.hpp"
 #include "model/kernel_signature.hpp"
 #include "model/operation.hpp"
 
@@ -38,5 +40,9 @@ std::string undrawable(const model::ElementType& type, std::size_t count, const 
 /// `count` elements. A type with unknown fields is filled with floats.
 model::SharedBytes drawn_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
                               const Drawn& drawn);
+
+/// Words of 2 to 10 characters; the first of them is a blank or ends a line, but not in the first word. A word takes
+/// one random number for its length and one for each character.
+void put_text(std::span<std::byte> out, const Random& random);
 
 }  // namespace cllab::kernelfile

@@ -11,6 +11,13 @@
 
 namespace cllab::kernelfile {
 
+/// The unsigned integer of the lane's size.
+template <typename T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
 template <typename T>
 T load(const std::byte* from) {
     T out;

@@ -60,26 +60,57 @@ bool all_near_enough(const std::byte* found, const std::byte* expected, std::siz
     return true;
 }
 
-/// The first difference between arrays of structs. Compares each field as a separate array.
-std::optional<std::string> first_field(const std::string& name, std::span<const std::byte> found,
-                                       std::span<const std::byte> expected, const ElementType& type,
-                                       model::Errors& errors, const std::string& whose, bool all_errors) {
-    const auto column = [&](std::span<const std::byte> all, const model::Member& member) {
-        const auto width = member.type.bytes;
-        model::Bytes out(all.size() / type.bytes * width);
-        for (std::size_t i = 0; i * width < out.size(); ++i)
-            std::memcpy(out.data() + i * width, all.data() + i * type.bytes + member.begin, width);
-        return out;
-    };
-    // The tolerance is for rounding. In a struct with floating-point fields, all other fields must be equal.
-    model::Errors exact{model::Tolerance{}};
-    for (const auto& member : type.members)
-        if (auto wrong =
-                difference(name + "." + member.name, column(found, member), column(expected, member), member.type,
-                           has_floats(type) && !has_floats(member.type) ? exact : errors, whose, all_errors))
-            return wrong;
-    return std::nullopt;
-}
+constexpr std::size_t at_once = 128;  // lanes compared as bytes first: most are equal
+
+/// Two arrays, or one field of two arrays of structs.
+struct Compared {
+    std::span<const std::byte> found, expected;
+    const ElementType& type;  ///< of the elements or of the field; nibbles are read as bytes
+    std::size_t begin, every;  ///< of the field; bytes from element to element
+    bool packed = false;
+
+    bool is_field() const { return every != type.bytes; }
+    std::size_t lanes() const {
+        return packed ? 2 * found.size() : is_field() ? found.size() / every * width() : found.size() / type.lane_bytes;
+    }
+    std::size_t width() const { return type.bytes / type.lane_bytes; }  ///< a 3-vector has 4
+    /// Whether a lane is the fourth of a 3-vector, which is padding.
+    bool is_padding(std::size_t lane) const { return type.lanes == 3 && lane % 4 == 3; }
+
+    /// At most `at_once` lanes from `first`, a multiple of that. They are copied if they are not one after the other.
+    const std::byte* block(std::span<const std::byte> of, std::size_t first, std::size_t count, std::byte* copy) const {
+        if (packed) {
+            widest([=, from = of.data() + first / 2] {
+                for (std::size_t k = 0; k < count / 2; ++k)
+                    copy[2 * k] = from[k] & std::byte{15}, copy[2 * k + 1] = from[k] >> 4;
+            });
+            return copy;
+        }
+        if (!is_field()) return of.data() + first * type.lane_bytes;
+        for (std::size_t i = 0; i < count / width(); ++i)
+            std::memcpy(copy + i * type.bytes, of.data() + (first / width() + i) * every + begin, type.bytes);
+        return copy;
+    }
+
+    /// Calls work(found, expected, first, count) for blocks that differ in more than padding, while it returns true.
+    void each_unequal(std::size_t first, std::size_t end, const auto& work) const {
+        std::array<std::byte, at_once * sizeof(double)> copy, other;
+        for (; first < end; first += at_once) {
+            const auto count = std::min(at_once, end - first), bytes = count * type.lane_bytes;
+            if (packed && std::memcmp(&found[first / 2], &expected[first / 2], bytes / 2) == 0) continue;
+            const auto *a = block(found, first, count, copy.data()), *e = block(expected, first, count, other.data());
+            if (std::memcmp(a, e, bytes) == 0) continue;
+            if (type.lanes == 3) {
+                std::memmove(copy.data(), a, bytes);
+                for (auto k = type.lanes; k < count; k += 4)
+                    std::memcpy(&copy[k * type.lane_bytes], e + k * type.lane_bytes, type.lane_bytes);
+                a = copy.data();
+                if (std::memcmp(a, e, bytes) == 0) continue;
+            }
+            if (!work(a, e, first, count)) return;
+        }
+    }
+};
 
 /// "dst[3]" for element 3 of `dst`, "p[3].x" for that of the field `p.x`.
 std::string element_text(const std::string& name, std::size_t number) {
@@ -87,35 +118,20 @@ std::string element_text(const std::string& name, std::size_t number) {
     return name.substr(0, dot) + "[" + std::to_string(number) + "]" + name.substr(dot);
 }
 
-/// Whether a lane is the fourth of a 3-vector, which is padding.
-bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
-
 /// The first lane that is not near enough, if any. Adds the errors of the lanes up to it to `errors`.
 template <typename T>
-std::optional<std::size_t> first_wrong_lane(std::span<const std::byte> found, std::span<const std::byte> expected,
-                                            const ElementType& type, model::Errors& errors) {
-    constexpr std::size_t at_once = 128;  // lanes compared as bytes first: most are equal
+std::optional<std::size_t> first_wrong_lane(const Compared& both, model::Errors& errors) {
     std::map<std::size_t, std::pair<std::optional<std::size_t>, model::Errors>> pieces;
     std::mutex adding;
-    in_parallel(found.size() / sizeof(T), parallel_piece, [&](std::size_t begin, std::size_t end) {
+    in_parallel(both.lanes(), parallel_piece, [&](std::size_t begin, std::size_t end) {
         model::Errors own(errors.allowed());
         std::optional<std::size_t> wrong;
-        std::array<std::byte, at_once * sizeof(T)> filled;
-        for (std::size_t block = begin; block < end && !wrong; block += at_once) {
-            const auto count = std::min(at_once, end - block);
-            const auto *a = found.data() + block * sizeof(T), *e = expected.data() + block * sizeof(T);
-            if (std::memcmp(a, e, count * sizeof(T)) == 0) continue;
-            if (type.lanes == 3) {
-                std::memcpy(filled.data(), a, count * sizeof(T));
-                for (std::size_t k = 3; k < count; k += 4)
-                    std::memcpy(&filled[k * sizeof(T)], e + k * sizeof(T), sizeof(T));
-                a = filled.data();
-                if (std::memcmp(a, e, count * sizeof(T)) == 0) continue;
-            }
-            if (all_near_enough<T>(a, e, count, own)) continue;
+        both.each_unequal(begin, end, [&](const std::byte* a, const std::byte* e, std::size_t first, auto count) {
+            if (all_near_enough<T>(a, e, count, own)) return true;
             for (std::size_t k = 0; k < count && !wrong; ++k, a += sizeof(T), e += sizeof(T))
-                if (std::memcmp(a, e, sizeof(T)) != 0 && !own.tolerates(load<T>(a), load<T>(e))) wrong = block + k;
-        }
+                if (std::memcmp(a, e, sizeof(T)) != 0 && !own.tolerates(load<T>(a), load<T>(e))) wrong = first + k;
+            return !wrong;
+        });
         const std::lock_guard lock(adding);
         pieces.emplace(begin, std::pair(wrong, own));
     });
@@ -132,33 +148,80 @@ constexpr double rounding_part = 1e-3;
 /// How far floating-point results are apart.
 struct Spread {
     model::Errors errors{model::Tolerance{}};
-    double scale = 0;  ///< median of the expected sizes, as unwritten elements may hold anything
     bool finite = true;
     bool zero_expected = false;  ///< where they differ: no relative tolerance allows that
+    bool is_small = false;       ///< the errors are, against the median of the expected sizes: unwritten elements may
+                                 ///< hold anything
 
     bool is_relative() const { return !zero_expected && errors.relative() < rounding_part; }
-    bool is_rounding() const { return finite && (is_relative() || errors.absolute() < rounding_part * scale); }
+    bool is_rounding() const { return finite && (is_relative() || is_small); }
 };
 
-Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> expected, const ElementType& type) {
+/// The bits of a floating-point lane without its sign. They have the order of the sizes.
+template <typename T>
+BitsOf<T> size_bits(const std::byte* lane) {
+    return static_cast<BitsOf<T>>(load<BitsOf<T>>(lane) << 1) >> 1;
+}
+
+/// Whether `absolute` is small against the upper median of the finite sizes |expected|: against at least half of them.
+template <typename T>
+bool is_small_error(const Compared& both, double absolute) {
+    using Bits = BitsOf<T>;
+    const auto infinite = std::bit_cast<Bits>(to_lane<T>(INFINITY));
+    Bits least = 0, most = infinite;  // of a size that the error is small against
+    while (least < most) {
+        const auto middle = static_cast<Bits>(least + (most - least) / 2);
+        if (absolute < rounding_part * static_cast<double>(std::bit_cast<T>(middle)))
+            most = middle;
+        else
+            least = static_cast<Bits>(middle + 1);
+    }
+    std::atomic<std::size_t> sizes{0}, large{0};
+    in_parallel(both.lanes(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        std::array<std::byte, at_once * sizeof(T)> copy;
+        std::size_t own_sizes = 0, own_large = 0;
+        for (; begin < end; begin += at_once) {
+            const auto count = static_cast<Bits>(std::min(at_once, end - begin));
+            const Bits skip = both.type.lanes == 3 ? 3 : 4;
+            widest([=, at = both.block(both.expected, begin, count, copy.data()), all = &own_sizes,
+                    above = &own_large] {
+                Bits finite = 0, larger = 0;
+                for (Bits k = 0; k < count; ++k) {
+                    const auto size = size_bits<T>(at + k * sizeof(T));
+                    const Bits counts = size < infinite && k % 4 != skip;
+                    finite = static_cast<Bits>(finite + counts);
+                    larger = static_cast<Bits>(larger + (size >= least ? counts : 0));
+                }
+                *all += finite, *above += larger;
+            });
+        }
+        sizes += own_sizes, large += own_large;
+    });
+    return large > 0 && 2 * large >= sizes;
+}
+
+template <typename T>
+Spread spread_of(const Compared& both) {
     Spread out;
-    std::vector<double> sizes;
-    for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= found.size(); ++lane) {
-        if (is_padding(type, lane)) continue;
-        const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
-        const double expected_value = lane_value(e, type);
-        if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
-        if (std::memcmp(f, e, type.lane_bytes) == 0 ||
-            with_lane_type(type, [&]<typename T>(T) { return out.errors.tolerates(load<T>(f), load<T>(e)); }))
-            continue;
-        out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
-        out.zero_expected = out.zero_expected || expected_value == 0;
-    }
-    if (!sizes.empty()) {
-        const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-        std::ranges::nth_element(sizes, middle);
-        out.scale = *middle;
-    }
+    std::mutex adding;
+    in_parallel(both.lanes(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        model::Errors own({INFINITY, 0, 0});
+        bool finite = true, zero = false;
+        both.each_unequal(begin, end, [&](const std::byte* a, const std::byte* e, std::size_t, std::size_t count) {
+            finite = all_near_enough<T>(a, e, count, own);
+            widest([=, to = &zero] {
+                BitsOf<T> any = 0;
+                for (std::size_t k = 0; k < count; ++k)
+                    any |= size_bits<T>(e + k * sizeof(T)) == 0 ? size_bits<T>(a + k * sizeof(T)) : BitsOf<T>{0};
+                *to |= any != 0;
+            });
+            return finite;
+        });
+        const std::lock_guard lock(adding);
+        out.errors.merge(own);
+        out.finite = out.finite && finite, out.zero_expected = out.zero_expected || zero;
+    });
+    out.is_small = out.finite && !out.is_relative() && is_small_error<T>(both, out.errors.absolute());
     return out;
 }
 
@@ -176,6 +239,30 @@ std::string words_of(const Spread& spread) {
            format_significant((spread.is_relative() ? relative : absolute) * 1.06, 2) + "' takes";
 }
 
+/// The first lanes that differ by more than `errors` allows, in words.
+std::optional<std::string> lanes_difference(const std::string& name, const Compared& both, model::Errors& errors,
+                                            const std::string& whose, bool all_errors) {
+    const auto& type = both.type;
+    const auto lane = with_lane_type(type, [&]<typename T>(T) { return first_wrong_lane<T>(both, errors); });
+    if (!lane) return std::nullopt;
+    std::array<std::byte, at_once * sizeof(double)> copy;
+    const auto text = [&](std::span<const std::byte> of) {
+        const auto first = *lane / at_once * at_once, count = std::min(at_once, both.lanes() - first);
+        return lane_text(both.block(of, first, count, copy.data()) + (*lane - first) * type.lane_bytes, type);
+    };
+    const auto width = both.width();
+    std::string where = element_text(name, *lane / width);
+    if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[*lane % width]);
+    std::string out = where + " is " + text(both.found) + ", " + whose + " " + text(both.expected);
+    if (!type.is_floating()) return out;
+    const auto spread = with_lane_type(type, [&]<typename T>(T) {
+        if constexpr (std::is_integral_v<T>) return Spread{};
+        else return spread_of<T>(both);
+    });
+    if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
+    return all_errors ? out + "; " + words_of(spread) : out;
+}
+
 }  // namespace
 
 bool has_floats(const ElementType& type) {
@@ -190,29 +277,22 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
                std::to_string(expected.size());
     if (equal_bytes(found, expected)) return std::nullopt;
-    if (type.is_packed())
-        return difference(name, single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"), errors,
-                          whose);
-    if (!type.members.empty()) return first_field(name, found, expected, type, errors, whose, all_errors);
-    if (type.is_opaque() || type.lane_bytes == 0) {
-        const auto i =
-            static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
-        return "byte " + std::to_string(i) + " of " + name + " is " +
-               std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
-               std::to_string(std::to_integer<unsigned>(expected[i]));
-    }
-    const auto lane =
-        with_lane_type(type, [&]<typename T>(T) { return first_wrong_lane<T>(found, expected, type, errors); });
-    if (!lane) return std::nullopt;
-    const auto *a = found.data() + *lane * type.lane_bytes, *e = expected.data() + *lane * type.lane_bytes;
-    const auto width = type.lanes == 3 ? 4 : type.lanes;
-    std::string where = element_text(name, *lane / width);
-    if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[*lane % width]);
-    std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
-    if (!type.is_floating()) return out;
-    const auto spread = spread_of(found, expected, type);
-    if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
-    return all_errors ? out + "; " + words_of(spread) : out;
+    const auto bytes = *model::builtin_type("uchar");
+    // The tolerance is for rounding. In a struct with floating-point fields, all other fields must be equal.
+    model::Errors exact{model::Tolerance{}};
+    for (const auto& member : type.members)
+        if (auto wrong = lanes_difference(name + "." + member.name,
+                                          {found, expected, member.type, member.begin, type.bytes},
+                                          has_floats(type) && !has_floats(member.type) ? exact : errors, whose,
+                                          all_errors))
+            return wrong;
+    if (!type.members.empty()) return std::nullopt;
+    if (type.is_packed()) return lanes_difference(name, {found, expected, bytes, 0, 1, true}, errors, whose, false);
+    if (!type.is_opaque() && type.lane_bytes > 0)
+        return lanes_difference(name, {found, expected, type, 0, type.bytes}, errors, whose, all_errors);
+    const auto i = *first_wrong_lane<std::uint8_t>({found, expected, bytes, 0, 1}, exact);
+    return "byte " + std::to_string(i) + " of " + name + " is " + std::to_string(std::to_integer<unsigned>(found[i])) +
+           ", " + whose + " " + std::to_string(std::to_integer<unsigned>(expected[i]));
 }
 
 std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const ElementType& type) {
