@@ -137,7 +137,7 @@ void print_columns(const std::vector<CellCode>& codes) {
     std::vector<Strings> columns;
     std::size_t rows = 0;
     for (const auto& code : codes) {
-        if (code.status != model::Status::ok) continue;
+        if (!code.has_code()) continue;
         columns.push_back(lines_within(code.id + " for " + code.where + "\n" + hot_text(code, {}), width));
         rows = std::max(rows, columns.back().size());
     }
@@ -160,6 +160,8 @@ void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
 
 void print_code(const CellCode& code, const IsaOptions& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
+    if (code.status != model::Status::ok)
+        put(concat("note: its status is ", model::name(code.status), "; the code does not depend on its results\n"));
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
     if (invocation.hot)
@@ -194,7 +196,7 @@ int compare(const IsaOptions& invocation) {
     const int status = report_failures(codes, invocation);
     // With several devices or targets, the pairs follow one another.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
-        if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
+        if (codes[i].has_code() && codes[i + 1].has_code())
             put(comparison_text(codes[i], codes[i + 1], wants_colour(), invocation.width));
     return status;
 }
@@ -209,7 +211,7 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
         columns.push_back(
             {.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
     for (const auto& code : codes) {
-        if (code.status != model::Status::ok) continue;
+        if (!code.has_code()) continue;
         const auto figures = figures_of(code)["figures"];
         Strings cells{code.id, code.where};
         for (const auto& [title, keep] : shown) {
@@ -238,7 +240,7 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
                                         {.title = "figure"}};
     Strings compilers, versions;
     for (const auto& code : codes) {
-        if (code.status == model::Status::ok) add_once(versions, code.column + ": " + code.compiler);
+        if (code.has_code()) add_once(versions, code.column + ": " + code.compiler);
         if (std::ranges::find(compilers, code.column) != compilers.end()) continue;
         compilers.push_back(code.column);
         columns.push_back({.title = code.column, .right = true});
@@ -250,7 +252,7 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
             std::string before = "-";
             for (const auto& compiler : compilers) {
                 const auto code = std::ranges::find(same, compiler, &CellCode::column);
-                const bool there = code != same.end() && code->status == model::Status::ok;
+                const bool there = code != same.end() && code->has_code();
                 const auto value =
                     there
                         ? figures[static_cast<std::size_t>(code - same.begin())]["figures"][name].value("value", Json())
@@ -340,7 +342,7 @@ int run_isa(const IsaOptions& asked) {
             print_table(codes, invocation.columns);
         else
             for (const auto& code : codes)
-                if (code.status == model::Status::ok) print_code(code, invocation);
+                if (code.has_code()) print_code(code, invocation);
     }
     const int failed = report_failures(codes, invocation);
     return gate.finish(codes, std::max(lost, failed));
