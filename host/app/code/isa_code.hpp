@@ -70,7 +70,8 @@ struct HotBody {
     std::vector<inspect::Instruction> instructions;
     inspect::Counts counts;
 };
-/// Regions with the most samples first; empty if unknown. `code` must outlive the result.
+/// Regions with the most samples first; empty if unknown. Loops that are nearly the same are one region, with the code
+/// of the most sampled. `code` must outlive the result.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Removes unknown or unavailable targets from the options. Names each on stderr and adds a code without a kernel to

@@ -112,6 +112,9 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
         if (shown >= 0.9) break;
         shown += body.region.share;
         head(model::place(body.region), body.counts);
+        if (!body.region.like.empty())
+            text +=
+                "like it: " + first_few(body.region.like, 6, [](auto at) { return fmt::format("{:#x}", at); }) + "\n";
         const model::HotBlock* last = nullptr;
         line.clear();
         for (const auto& instruction : body.instructions) {
@@ -122,9 +125,10 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
             put_one(instruction);
         }
     }
-    for (const auto& loop : stats.loops) {
+    for (const auto& group : inspect::loop_groups(stats)) {
+        const auto& loop = stats.loops[group.front()];
         if (!bodies.empty() || !loop.innermost) continue;
-        head("innermost loop at " + loop.header, loop.own);
+        head("innermost loop at " + loop.header + model::and_like(group.size() - 1), loop.own);
         for (const auto i : loop.body) put_one(stats.code.instructions[i]);
     }
     return text;
