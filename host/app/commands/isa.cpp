@@ -92,6 +92,14 @@ private:
     Choice choice_;
 };
 
+/// An instruction with its address (in PTX the number of the statement), its live registers and its source line, unless
+/// that is `last`.
+std::string listed(const CellCode& code, const LiveCode& live, const inspect::Instruction& one, std::string& last) {
+    const bool numbered = code.counts.isa->virtual_machine;
+    return source_line(code, one.address, last) + live.beside(one.address) +
+           (numbered ? fmt::format("{:8}", one.address) : fmt::format("{:8x}", one.address)) + ":  " + one.text + "\n";
+}
+
 /// The code that runs: regions until nine tenths of the samples are shown. Without samples, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
     const auto& stats = code.counts;
@@ -102,10 +110,6 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
         text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
     };
     std::string line;
-    const auto put_one = [&](const inspect::Instruction& one) {
-        text += source_line(code, one.address, line) + live.beside(one.address) +
-                fmt::format("{:8x}:  {}\n", one.address, one.text);
-    };
     const auto bodies = hot_bodies(code);
     double shown = 0;
     for (const auto& body : bodies) {
@@ -122,19 +126,19 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
                 if (instruction.address >= block->begin && instruction.address < block->end &&
                     block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            put_one(instruction);
+            text += listed(code, live, instruction, line);
         }
     }
     for (const auto& group : inspect::loop_groups(stats)) {
         const auto& loop = stats.loops[group.front()];
         if (!bodies.empty() || !loop.innermost) continue;
         head("innermost loop at " + loop.header + model::and_like(group.size() - 1), loop.own);
-        for (const auto i : loop.body) put_one(stats.code.instructions[i]);
+        for (const auto i : loop.body) text += listed(code, live, stats.code.instructions[i], line);
     }
     return text;
 }
 
-/// Prints the hot code of one kernel for several targets, one column per target.
+/// Prints the hot code of one kernel for several targets, one column per target. Wraps what is no instruction.
 void print_columns(const std::vector<CellCode>& codes) {
     constexpr std::size_t least = 30, gap = 2;
     const auto width = std::max(least, page_width() / codes.size() - gap);
@@ -142,8 +146,11 @@ void print_columns(const std::vector<CellCode>& codes) {
     std::size_t rows = 0;
     for (const auto& code : codes) {
         if (!code.has_code()) continue;
-        columns.push_back(lines_within(code.id + " for " + code.where + "\n" + hot_text(code, {}), width));
-        rows = std::max(rows, columns.back().size());
+        auto& column = columns.emplace_back();
+        for (const auto& line : split(code.id + " for " + code.where + "\n" + hot_text(code, {}), '\n'))
+            for (auto& part : lines_within(line.starts_with(' ') ? line : trim(report::wrap(line, "", width)), width))
+                column.push_back(std::move(part));
+        rows = std::max(rows, column.size());
     }
     for (std::size_t row = 0; row < rows; ++row) {
         std::string line;
@@ -156,9 +163,7 @@ void print_columns(const std::vector<CellCode>& codes) {
 /// Prints every instruction of the kernel, with its live registers.
 void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
     std::string text = live.head, line;
-    for (const auto& instruction : code.counts.code.instructions)
-        text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
-                fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
     put_listing(text, width);
 }
 

@@ -184,6 +184,21 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
     return !std::filesystem::exists(kept, unknown) && std::filesystem::exists(beside, unknown) ? beside : kept;
 }
 
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
+}
+
 std::string more_figures(const std::filesystem::path& path, const std::string& profile) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return {};

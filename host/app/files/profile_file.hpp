@@ -19,6 +19,9 @@ std::filesystem::path profiles_folder();
 /// current folder if only that one exists.
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device);
 
+/// The device as a record describes it, without facts that only a driver reports.
+model::Device device_of(const model::Record& record);
+
 /// Why the profile in a file is better than the text `profile`: same driver and more figures. Empty if it is not
 /// better, or cannot be read.
 std::string more_figures(const std::filesystem::path& path, const std::string& profile);
