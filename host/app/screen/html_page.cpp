@@ -111,11 +111,11 @@ std::optional<Portrait> portrait_from(const std::string& content, const model::R
 }
 
 /// Adds explanations, from the text of a profile, for records of the device that have none yet.
-void add_explanations(Page& page, const std::string& device_key, const std::string& profile) {
+void add_explanations(Page& page, const model::Record& of, const std::string& profile) {
     try {
-        const auto limits = limits_from(profile);
+        const auto limits = limits_from(profile, device_of(of));
         for (std::size_t i = 0; i < page.records.size(); ++i)
-            if (const auto& r = page.records[i]; r.time && model::device_key(r) == device_key)
+            if (const auto& r = page.records[i]; r.time && model::device_key(r) == model::device_key(of))
                 page.explanations.try_emplace(i, explain::explain(r, limits));
     } catch (const Error&) {  // the page also draws profiles without limits
     }
@@ -142,7 +142,7 @@ void add_portraits(Page& page) {
             auto portrait = content ? portrait_from(*content, record) : std::nullopt;
             if (!portrait) continue;
             page.portraits.push_back(std::move(*portrait));
-            add_explanations(page, model::device_key(record), *content);
+            add_explanations(page, record, *content);
             done.insert(model::device_key(record));
             break;
         }
