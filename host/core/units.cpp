@@ -147,6 +147,22 @@ std::optional<double> parse_real(std::string_view text) {
     return value;
 }
 
+std::string quantity(double value, const std::string& unit) {
+    if (unit == "s") return format_seconds(value);
+    if (unit == "J") return format_joules(value);
+    if (unit == "byte" && value >= 0 && value < 1e18)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+    const std::string digits = whole ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
+    return unit.empty() ? digits : digits + " " + unit;
+}
+
+std::string value_text(double value, const std::string& unit) {
+    if (unit == "s" && value < 0) return "-" + quantity(-value, unit);
+    return unit == "%" ? quantity(value, "") + unit : quantity(value, unit);
+}
+
 std::string utc_now() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};

@@ -14,6 +14,12 @@ std::string format_bytes(std::uint64_t bytes);                 ///< "64 KiB", "1
 std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
 std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"
 
+/// A value with its unit in a sentence or a cell. Seconds, bytes and rates have prefixes, whole numbers no decimals.
+std::string quantity(double value, const std::string& unit);
+
+/// The same in a column of text: "12%", "-3 ns".
+std::string value_text(double value, const std::string& unit);
+
 std::string format_general(double value, int digits);  ///< as printf's %g with `digits` digits
 /// Shortest text that reads back as the same number. In fixed notation from 1e-5 to below 1e15.
 std::string format_exact(double value);

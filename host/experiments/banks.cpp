@@ -29,8 +29,8 @@ Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
         throw Unsupported(
-            "local memory is ordinary cached memory on this device, so it has no banks; its latency is that of "
-            "the first level in `cllab run latency_global`");
+            "local memory is ordinary cached memory on this device, so it has no banks; its bandwidth is the L1 read "
+            "bandwidth of `cllab profile --all`");
     const auto bytes = word_bytes(request.variant.name, device);
     const bool rate = request.variant.name == "rate";
     // One wave shows the latency. A rate needs as many work-items as a unit holds.

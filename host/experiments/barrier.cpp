@@ -87,9 +87,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (largest.per_step < base->per_step)
             out.push_back(
                 withheld(id, title,
-                         "the loop takes less with barriers (" + format_seconds(largest.per_step) +
-                             " a step of the group) than without (" + format_seconds(base->per_step) +
-                             "): split at them, it computes work-items side by side, which hides their cost"));
+                         "a step of the group takes " + format_seconds(largest.per_step) + " with barriers and " +
+                             format_seconds(base->per_step) +
+                             " without: the compiler splits the loop at barriers and then computes work-items side by "
+                             "side, which hides the cost of the barriers"));
         else
             out.push_back({id, title, "x", largest.per_step / base->per_step, largest.low / base->high,
                            largest.high / base->low,

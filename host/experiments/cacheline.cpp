@@ -76,9 +76,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto found = granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         const double said = device.cacheline_bytes;
         if (found.empty())
-            out.push_back(withheld(
-                "line", "line",
-                "a second load costs no more from any distance on: prefetchers bring it, or others use the memory"));
+            out.push_back(withheld("line", "line",
+                                   "a second load costs no more at any distance: prefetchers fetch it first, or other "
+                                   "programs use the memory"));
         else if (const double first = found.front().bytes; device.is_cpu() && said > 0 && first != said) {
             out.push_back(withheld("line", "line",
                                    "a second load costs more from " + bytes_text(first) + " on, and the driver says " +

@@ -46,8 +46,8 @@ Check check_of(std::function<Expected(std::int32_t trips)> expected_for) {
 void fill_ways(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     if (request.device.is_cpu())
         throw Unsupported(
-            "a CPU runs the work-items of a group in an ordinary loop, so it has no SIMT width; compare "
-            "divergence_straight with divergence_looped to see whether that loop is vectorised");
+            "a CPU runs the work-items of a group in an ordinary loop, so it has no SIMT width; `cllab run "
+            "divergence_straight divergence_looped` shows whether that loop is vectorised");
     out.args.push_back(value("grain", s.grain));
     out.args.push_back(trips());
     out.defines = {concat("PATHS=", s.ways)};

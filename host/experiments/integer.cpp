@@ -102,19 +102,20 @@ Setup setup(const Request& request, const Shape& shape) {
 double operations(const Setup& setup, double seconds) { return setup.chained ? NAN : 1 / seconds; }
 
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
-    const auto* scalar = device.is_cpu() ? " in scalar code; vector types may be faster" : "";
+    const std::string scalar = device.is_cpu() ? "scalar " : "";
     for (const auto& s : curve.samples) {
         const auto through_many = through(s, 16),
-                   how = concat("all units, four chains per work-item", scalar, through_many);
+                   how = concat("all units, four chains per work-item",
+                                scalar.empty() ? "" : "; vector types may be faster", through_many);
         if (!is_dot(curve.variant)) {
             const auto bits = s.x == 0 ? std::string("32") : std::string("64");
-            out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant,
-                                       "op/s", s, 1, how));
+            out.push_back(rate_finding("rate." + curve.variant + "." + bits,
+                                       scalar + bits + "-bit integer " + curve.variant, "op/s", s, 1, how));
             continue;
         }
         const bool of_bytes = curve.variant.starts_with("dot");
         const std::string id = of_bytes ? "dot" : "pair",
-                          name = of_bytes ? "dot products of four bytes" : "dot products of two shorts";
+                          name = scalar + (of_bytes ? "dot products of four bytes" : "dot products of two shorts");
         if (curve.variant != id)
             out.push_back(step_finding("latency." + id, name + ", latency", s,
                                        "slope over products of the sum before" + through_many));

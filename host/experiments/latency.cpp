@@ -54,8 +54,8 @@ Region local_region(const Device& device, Params& params) {
     const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
         throw Unsupported(
-            "local memory is ordinary cached memory on this device; its latency is that of the first level in "
-            "`cllab run latency_global`");
+            "local memory is ordinary cached memory on this device, so its latency is the L1 latency, which `cllab run "
+            "latency_global` measures");
     if (out.footprint > device.local_bytes)
         throw Unsupported("a footprint of ", format_bytes(out.footprint), " does not fit in the ",
                           format_bytes(device.local_bytes), " of local memory");

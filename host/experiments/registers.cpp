@@ -26,8 +26,8 @@ Setup setup(const Request& request, Params& params) {
     if (request.variant.name != "live") return setup_encoding(request.variant.name);
     if (device.is_cpu())
         throw Unsupported(
-            "a CPU spills to its first-level cache, so no knee shows a register limit; its SIMD width and registers "
-            "follow from the model of the processor");
+            "a CPU spills registers to its L1 cache, so the times show no register limit; `lscpu` names the "
+            "instruction sets, which determine the registers and the SIMD width");
     const auto live = params.count("live");
     const auto items = params.count("items");
     require_group(device, items);

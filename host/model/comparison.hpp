@@ -64,6 +64,7 @@ enum class Control { left, both };
 struct Comparison {
     std::string left, right;         ///< ids of the variants; of one variant, also what differs
     PointValues point, right_point;  ///< as resolved; `point` is left's
+    PointValues where{};             ///< values of `point` that differ from those of the run's other comparisons
     DeviceInfo device;
     std::string cache;  ///< "hot", "cold", "rotate"
     Control control_of = Control::left;

@@ -149,11 +149,14 @@ std::vector<HotRegion> hot_regions(const Hot& hot) {
     return out;
 }
 
+std::string and_like(std::size_t others) { return others > 0 ? concat(" and ", others, " like it") : ""; }
+
 std::string place(const HotRegion& region) {
     char text[96];
     std::snprintf(text, sizeof text, "%s 0x%llx", region.is_loop() ? "loop at" : "straight-line code from",
                   static_cast<unsigned long long>(region.is_loop() ? region.header() : region.blocks.front()->begin));
     std::string out = text;
+    out += and_like(region.like.size());
     if (region.share > 0) {  // accounted code has no samples
         std::snprintf(text, sizeof text, ", %.1f %% of %s", 100 * region.share, region.of);
         out += text;

@@ -91,15 +91,18 @@ const char* what_is_shared(const Hot& hot);
 /// Blocks of one function with the same innermost loop, or in none. They live as long as the Hot they are of.
 struct HotRegion {
     std::vector<const HotBlock*> blocks;  ///< by address
+    std::vector<std::uint64_t> like{};    ///< headers of other loops with nearly the same code; `share` has theirs too
     double share = 0;                     ///< of what_is_shared
-    const char* of = "the kernel's samples";       ///< what_is_shared
-    unsigned instructions = 0;            ///< of its blocks together
+    const char* of = "the kernel's samples";  ///< what_is_shared
+    unsigned instructions = 0;                ///< of its blocks together
     bool is_loop() const { return !blocks.front()->loops.empty(); }
     std::uint64_t header() const { return blocks.front()->loops.back(); }  ///< of a loop
 };
 
 /// All hot regions, largest share first; none if the hot code is unknown.
 std::vector<HotRegion> hot_regions(const Hot& hot);
+/// " and 15 like it"; empty for 0.
+std::string and_like(std::size_t others);
 /// "loop at 0x1a68, 93.1 % of the kernel's samples", "straight-line code from 0x1160, …"
 std::string place(const HotRegion& region);
 

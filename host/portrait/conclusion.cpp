@@ -105,13 +105,8 @@ void add_curves(Conclusion& out, const Rows& records) {
 std::vector<Finding> believable(std::vector<Finding> findings) {
     for (auto& f : findings) {
         if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;
-        const auto text = [&](double x) {
-            return f.unit == "byte"         ? format_bytes(static_cast<std::uint64_t>(std::max(0.0, x)))
-                   : f.unit == "s"          ? (x < 0 ? "-" : "") + format_seconds(std::abs(x))
-                   : f.unit.ends_with("/s") ? format_rate(x, f.unit)
-                                            : format_significant(x, 3) + (f.unit.empty() ? "" : " " + f.unit);
-        };
-        f.withheld = "its interval, " + text(f.low) + " to " + text(f.high) + ", is wider than the value";
+        f.withheld =
+            "too uncertain: it lies between " + value_text(f.low, f.unit) + " and " + value_text(f.high, f.unit);
     }
     return findings;
 }

@@ -40,7 +40,7 @@ std::string why_absent(const Profile& profile, const Figure& figure) {
     const auto failed = std::ranges::find_if(own, [](const Record* r) { return is_failure(r->status); });
     if (failed != own.end()) return (*failed)->id + " is " + name((*failed)->status) + ": " + (*failed)->reason;
     if (std::ranges::none_of(own, [](const Record* r) { return r->status == Status::ok; })) return own.front()->reason;
-    return no_time.empty() ? "not seen: the curve shows no such thing" : no_time;
+    return no_time.empty() ? "the measured times show no sign of it" : no_time;
 }
 
 void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {

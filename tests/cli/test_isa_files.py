@@ -134,6 +134,11 @@ class IsaFiles(LabTest):
         self.assertRegex(out.splitlines()[0], r"t_k for gfx900\S* +t_k for sm_80")
         self.assertRegex(out, r"innermost loop at \S+ +.*innermost loop at")
         self.assertRegex(out, r"(global|flat)_load_dword.*[lL][dD]")
+        self.assertLessEqual(max(map(len, out.splitlines())), 120)
+        # Counts are wrapped, not cut; the numbers of PTX statements are those that the headings name.
+        self.assertNotRegex(out, r"(?m)^\d+ instructions[^\n]{30,}\+  ")
+        if statement := re.search(r"innermost loop at statement (\d+)", out):
+            self.assertRegex(out, rf"(?m) {statement[1]}:  \S")
 
     def test_undeclared_language_version_is_tried_and_reported(self):
         for target in self.targets:

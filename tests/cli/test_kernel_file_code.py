@@ -84,6 +84,22 @@ class Code(KernelFileTest):
                 self.assertIn("plain", out)
                 self.assertNotIn("looped", out)
 
+    def test_code_of_wrong_and_of_disagreeing_kernels_is_shown(self):
+        two = "".join("kernel void %s(global const float* src, global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * %d; }\n" % kernel
+                      for kernel in (("twice", 2), ("thrice", 3)))
+        block = "/*cllab\naxis n = 65536\narg src = rand:n\narg dst = out:n\nglobal n\n%s*/\n"
+        for more, status in (("reference twice\n", "wrong_result"), ("", "disagree")):
+            self.write(block % more + two)
+            out, err = self.lab("isa", "t.cl", "--device", "cpu", status=1)
+            self.assertIn(f": {status}: ", err)
+            for kernel in "twice", "thrice":
+                self.assertIn(f"_pocl_kernel_{kernel}_workgroup, ", out)
+            self.assertRegex(out, rf"t_thrice for .*\nnote: its status is {status}; ")
+            hot, _ = self.lab("isa", "t.cl", "--device", "cpu", "--hot", status=1)
+            self.assertRegex(hot, r"t_thrice for .*\nnote: .*\nhot: sampled, ")
+            figures, _ = self.lab("isa", "t.cl", "--device", "cpu", "--json", "-", "--expect", "instructions > 0", status=1)
+            self.assertNotIn('"unknown"', figures)
+
     def test_damaged_or_unassemblable_binary_is_a_failure(self):
         self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
         code = next(self.folder.rglob("program.co")).read_bytes()

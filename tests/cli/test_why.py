@@ -1,4 +1,5 @@
 """`cllab why` and the column `limit`: what they say of a kernel when the device's profile says this or that."""
+import html
 import json
 import os
 import re
@@ -34,7 +35,7 @@ class Why(LabTest):
         record = self.record
         path = (self.folder / record["dump"]).parent / "profile.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"schema": 2, "device": record["device"], "utc": "2026-01-01T00:00:00Z", "figures": figures}))
+        path.write_text(json.dumps({"schema": 2, "device": record["device"] | {"compute_units": 2}, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
 
     def explained(self):
         """The record that was explained, and its explanation. One that no bound explains may have been measured a second time, and is written once."""
@@ -275,6 +276,16 @@ class Why(LabTest):
         self.profile(FAST)
         page, _ = self.why()
         self.assertRegex(page, r"not explained: 100 %; at a copy's rate its bytes take \d+ % of the time;( cllab has no bound for the rest;)? `cllab isa muladd_fma --axis items=65536 --hot --device \d:\d` shows")
+
+    def test_page_of_a_run_without_dumps_says_what_why_says(self):
+        self.profile(FAST)
+        (self.folder / "k.cl").write_text("/*cllab\narg x = zero:65536\nglobal 65536\n*/\nkernel void a(global float* x) { x[get_global_id(0)] = 1; }\n")
+        self.lab("run", "k.cl", "-d", "cpu", "--no-dumps", "--max-time", "0.05", "--json", "r.jsonl", "--html", "p.html")
+        self.lab("why", "r.jsonl", "--json", "w.jsonl")
+        line, = (j for j in self.records("w.jsonl") if j.get("record") == "why")
+        self.assertEqual(line["limit"], "not explained")
+        page = html.unescape((self.folder / "p.html").read_text())
+        self.assertRegex(page, re.escape(line["sentence"]) + r"; `cllab why k\.cl:a --device \S+` also counts what the kernel executes")
 
     def test_two_points_of_one_kernel_have_no_difference_of_kernels(self):
         self.profile(FAST)

@@ -1,4 +1,5 @@
 // Listings to instructions, loops and counts. The lines are what the tools printed.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -207,6 +208,25 @@ BOOST_AUTO_TEST_CASE(shown_loop_is_the_innermost_with_most_work_at_any_depth) {
     BOOST_TEST(place(ymm + scalar) == "innermost loop at 0x1010");
     BOOST_TEST(place(scalar) == "innermost loop at 0x1032");
     BOOST_TEST(place("") == "whole kernel (no loop)");
+}
+
+BOOST_AUTO_TEST_CASE(copies_of_an_inner_loop_share_a_line_of_the_summary) {
+    // A loop around two copies of a loop, one with other registers, and a loop with other instructions.
+    const auto stats =
+        count_function(&isa::x86,
+                       "0000000000001000 <k>:\n  1000:\tinc esi\n  1002:\tvaddss xmm0,xmm0,DWORD PTR [rdi]\n"
+                       "  1006:\tdec eax\n  1008:\tjne 1002 <k+0x2>\n  100a:\tvaddss xmm1,xmm1,DWORD PTR [rdi+rax*4]\n"
+                       "  1010:\tdec ecx\n  1012:\tjne 100a <k+0xa>\n  1014:\tvmaxss xmm1,xmm1,DWORD PTR [rdi]\n"
+                       "  1018:\tdec ecx\n  101a:\tjne 1014 <k+0x14>\n  101c:\tdec edx\n  101e:\tjne 1000 <k>\n"
+                       "  1020:\tret\n",
+                       "k");
+    BOOST_TEST_REQUIRE(stats.loops.size() == 4u);
+    BOOST_TEST(nearly_same(stats.loops[1].own, stats.loops[2].own));
+    BOOST_TEST(!nearly_same(stats.loops[1].own, stats.loops[3].own));
+    const auto text = summary(stats);
+    BOOST_TEST(std::ranges::count(text, '\n') == 4);  // with that of the whole kernel
+    BOOST_TEST(text.find("\n    innermost loop at 0x1002 and 1 like it (shown), one iteration 3 ") != text.npos);
+    BOOST_TEST(text.find("\n    innermost loop at 0x1014, one iteration 3 ") != text.npos);
 }
 
 BOOST_AUTO_TEST_CASE(parent_of_a_loop_is_the_smallest_enclosing_loop) {

@@ -194,4 +194,23 @@ BOOST_AUTO_TEST_CASE(equal_code_shows_the_same_part_on_both_sides) {
     BOOST_TEST(instructions(unsampled, side(7, "a")).ends_with("  7"));
 }
 
+BOOST_AUTO_TEST_CASE(samples_of_the_copies_of_a_loop_are_added) {
+    cllab::app::CellCode code{"k", "cpu"};
+    code.isa =
+        "0000000000001000 <k>:\n  1002:\tvaddss xmm0,xmm0,DWORD PTR [rdi]\n  1006:\tjne 1002 <k+0x2>\n"
+        "  1008:\tvmaxss xmm1,xmm1,DWORD PTR [rdi]\n  100c:\tjne 1008 <k+0x8>\n"
+        "  100e:\tvaddss xmm1,xmm1,DWORD PTR [rsi]\n  1012:\tjne 100e <k+0xe>\n  1014:\tret\n";
+    code.counts = count_function(&isa::x86, code.isa, "k");
+    auto& hot = code.hot.emplace(cllab::model::Hot{.evidence = "sampled"});
+    hot.blocks = {{"k", 0x1008, 0x100e, 40, 0.4, 2, {}, {}, {0x1008}},
+                  {"k", 0x100e, 0x1014, 35, 0.35, 2, {}, {}, {0x100e}},
+                  {"k", 0x1002, 0x1008, 25, 0.25, 2, {}, {}, {0x1002}}};
+    const auto bodies = cllab::app::hot_bodies(code);
+    BOOST_TEST_REQUIRE(bodies.size() == 2u);
+    BOOST_TEST(cllab::model::place(bodies[0].region) == "loop at 0x100e and 1 like it, 60.0 % of the kernel's samples");
+    BOOST_TEST(bodies[0].region.like == std::vector<std::uint64_t>{0x1002}, boost::test_tools::per_element());
+    BOOST_TEST(bodies[0].instructions.size() == 2u);
+    BOOST_TEST(cllab::model::place(bodies[1].region) == "loop at 0x1008, 40.0 % of the kernel's samples");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

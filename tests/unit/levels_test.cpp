@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(level_shared_with_a_neighbour_is_withheld_with_both_sizes) 
     // A sharp knee too early is no size either.
     const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
     const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
-    for (const auto* part : {"measured 1.19 MiB", "reports 2 MiB", "another thread"})
+    for (const auto* part : {"rises at 1.19 MiB already", "reports 2 MiB", "another thread"})
         BOOST_TEST(says(sharp, part), sharp);
 }
 
@@ -128,6 +128,31 @@ BOOST_AUTO_TEST_CASE(knee_missing_in_the_other_page_size_is_rejected) {
     const Time nothing = stairs({{48 * KiB, 1.6}, {256 * MiB, 5.2}}, 120);
     const auto text = why(found(xeon, quiet, quiet, nothing, nothing), "l2.size");
     BOOST_TEST(says(text, "but not in the other kind of pages"), text);
+}
+
+BOOST_AUTO_TEST_CASE(few_footprints_in_the_other_order_confirm_a_level) {
+    auto scattered = chase("random", "huge", quiet);
+    // One footprint in the first level, and too few in the second for a plateau.
+    std::erase_if(scattered.samples,
+                  [](const auto& s) { return s.x != 32 * KiB && s.x != 128 * KiB && s.x < 4 * MiB; });
+    const auto all = concluded("latency", {chase("paged", "huge", quiet), scattered}, xeon);
+    BOOST_TEST(why(all, "l1.size") == "");
+    BOOST_TEST(of_id(all, "l1.size").value == 48 * KiB, boost::test_tools::tolerance(0.2));
+    std::erase_if(scattered.samples, [](const auto& s) { return s.x < 128 * KiB; });
+    const auto unknown = why(concluded("latency", {chase("paged", "huge", quiet), scattered}, xeon), "l1.size");
+    BOOST_TEST(says(unknown, "no footprint near it was measured in the other order"), unknown);
+}
+
+BOOST_AUTO_TEST_CASE(scattered_times_still_show_the_time_within_and_beyond_a_level) {
+    // The footprints of the second and third level are disturbed, each by another factor, so that no three agree.
+    const Time disturbed = [](double x) {
+        const int number = static_cast<int>(std::round(4 * std::log2(x / KiB)));
+        return quiet(x) * (x > 48 * KiB && x <= 32 * MiB ? 1 + 0.37 * (number * 7 % 11) : 1);
+    };
+    const auto text = why(found(xeon, disturbed, disturbed, disturbed, disturbed), "l1.size");
+    BOOST_TEST(text.starts_with("a load takes 1.60 ns in 32 KiB and "), text);
+    BOOST_TEST(text.ends_with("; the system reports 48 KiB"), text);
+    BOOST_TEST(!says(text, "knee"), text);
 }
 
 BOOST_AUTO_TEST_CASE(level_has_a_time_if_a_few_footprints_of_both_pages_agree) {

@@ -225,23 +225,29 @@ BOOST_AUTO_TEST_CASE(foreign_profile_knows_its_units_and_caches) {
     auto profile = written();
     profile["device"]["compute_units"] = 132;
     profile["device"]["caches"] = {32768, 1048576};
-    const auto gpu = app::limits_from(profile.dump());
+    auto of_record = device();
+    of_record.compute_units = 0;
+    of_record.host_cache_levels.clear();
+    of_record.type = DeviceType::gpu;
+    const auto gpu = app::limits_from(profile.dump(), of_record);
     BOOST_TEST(gpu.units == 132u);
     BOOST_TEST(gpu.caches.empty());  // it knows them by its figures
-    profile["device"]["type"] = "cpu";
-    const auto cpu = app::limits_from(profile.dump());
+    of_record.type = DeviceType::cpu;
+    const auto cpu = app::limits_from(profile.dump(), of_record);
     BOOST_TEST(cpu.caches == (std::vector<std::uint64_t>{32768, 1048576}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(foreign_profile_without_units_is_refused) {
     auto profile = written();
     profile["device"].erase("compute_units");
-    BOOST_CHECK_EXCEPTION(app::limits_from(profile.dump()), Error, [](const Error& e) {
+    auto of_record = device();
+    of_record.compute_units = 0;
+    BOOST_CHECK_EXCEPTION(app::limits_from(profile.dump(), of_record), Error, [](const Error& e) {
         return std::string(e.what()).find("compute units") != std::string::npos;
     });
     profile["figures"].push_back(
         {{"id", "fma.units"}, {"name", "u"}, {"unit", ""}, {"value", 8}, {"low", 8}, {"high", 8}});
-    BOOST_TEST(app::limits_from(profile.dump()).units == 8u);
+    BOOST_TEST(app::limits_from(profile.dump(), of_record).units == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(missing_profile_file_gives_no_limits) {

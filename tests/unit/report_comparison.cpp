@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "app/comparing/versus.hpp"
 #include "report/table/comparison.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_comparison)
@@ -38,6 +39,21 @@ BOOST_AUTO_TEST_CASE(winner_is_reported_with_the_extra_time_of_the_other) {
     BOOST_TEST(
         first_line(of(Verdict::slower, 1.0062, 1.0055, 1.007)) ==
         "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 0.62 % [0.55 %, 0.70 %] longer");
+}
+
+BOOST_AUTO_TEST_CASE(verdict_of_a_sweep_names_its_point) {
+    const auto pair = [](const std::string& n) {
+        app::Pair out;
+        out.left.point = out.right.point = {{"n", n}, {"mode", "fast"}};
+        return out;
+    };
+    const std::vector pairs{pair("256"), pair("512")};
+    BOOST_TEST(app::where_among({pair("512")}, pairs[1]).empty());
+    auto c = of(Verdict::slower, 1.031, 1.025, 1.038);
+    c.where = app::where_among(pairs, pairs[1]);
+    BOOST_TEST(first_line(c).starts_with("pitch_loop against pitch_short8 at n=512: pitch_short8 is faster; "));
+    BOOST_TEST(report::comparison_verdict(report::comparison_json(c))
+                   ->starts_with("pitch_loop against pitch_short8 at n=512: "));
 }
 
 BOOST_AUTO_TEST_CASE(missing_winner_is_explained) {

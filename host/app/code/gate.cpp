@@ -117,7 +117,7 @@ private:
             : more == 0 ? "changed"
                         : verdict("loops", before, more),
             less        ? fmt::format("an iteration does {:g} of {:g} {}: unrolled less, or less to do", does, did,
-                                      unit.empty() ? "instructions of work" : "bits of " + unit + "s")
+                               unit.empty() ? "instructions of work" : "bits of " + unit + "s")
             : more == 0 ? "other instructions"
                         : "",
             name, was["instructions"], is["instructions"]);
@@ -205,7 +205,8 @@ void expect_of_code(CodeReport& report, const kernelfile::Expression& condition)
     const Allowed none;
     Comparing adding(report, none);
     for (const auto& kernel : report.kernels) {
-        std::string values, unknown = kernel.value("reason", ""), enough = kernel.value("enough", "");
+        std::string values, unknown = kernel.contains("figures") ? "" : kernel.value("reason", ""),
+                            enough = kernel.value("enough", "");
         std::map<std::string, double> known;
         for (const auto& name : condition.names()) {
             const auto figure = kernel.value("figures", Json::object()).value(name, Json::object());
@@ -378,11 +379,12 @@ Json figures_of(const CellCode& code) {
     if (code.line > 0) out["line"] = code.line;
     if (!code.group.empty()) out["group"] = code.group;
     out["status"] = model::name(code.status);
-    if (code.status == model::Status::ok) {
+    if (code.has_code()) {
         out["fingerprint"] = code.info.fingerprint;
         add_figures(out, code);
         if (!code.counts.code.instructions.empty()) out["counts"] = inspect::to_json(code.counts);
-    } else {
+    }
+    if (code.status != model::Status::ok) {
         const bool failed = code.status == model::Status::build_failed;
         report::add_refusal(out, model::name(code.status), run::first_error(code.reason),
                             failed ? "a text that this compiler takes" : enough_for(code));

@@ -116,7 +116,17 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
             }
         }
         body.region = std::move(region);
+        // A copy of a hotter loop adds to that loop's share.
+        const auto others = std::span(out).first(out.size() - 1);
+        const auto hotter = std::ranges::find_if(others, [&](const auto& other) {
+            return other.region.is_loop() && body.region.is_loop() && nearly_same(other.counts, body.counts);
+        });
+        if (hotter == others.end()) continue;
+        hotter->region.share += body.region.share;
+        hotter->region.like.push_back(body.region.header());
+        out.pop_back();
     }
+    std::ranges::stable_sort(out, std::greater(), [](const auto& body) { return body.region.share; });
     return out;
 }
 
@@ -317,8 +327,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         same->second.push_back(code.id);
         if (model::is_failure(code.status) || invocation.require_all) status = 1;
     }
-    for (const auto& [said, kernels] : refusals)
-        say_lines(first_few(kernels, 3, std::identity()) + said);
+    for (const auto& [said, kernels] : refusals) say_lines(first_few(kernels, 3, std::identity()) + said);
     auto targets = invocation.targets;
     std::erase_if(targets, [&](const auto& target) {  // a compiler named by --compiler may have its own ptxas
         return std::ranges::any_of(codes,

@@ -46,6 +46,12 @@ struct CellCode {
     std::string enough;              ///< what would be enough to know more, if known
     std::vector<std::string> notes;  ///< sentences: how the code differs from its text and options
     bool own = false;                ///< from a user's text; one reason often applies to all its kernels
+
+    /// Whether there is code to show. A kernel with wrong results has code too.
+    bool has_code() const {
+        const bool was_built = status != model::Status::unsupported && status != model::Status::build_failed;
+        return status == model::Status::ok || (was_built && !isa.empty());
+    }
 };
 
 /// Why installed tools refused to make a listing; empty if none refused.
@@ -64,7 +70,8 @@ struct HotBody {
     std::vector<inspect::Instruction> instructions;
     inspect::Counts counts;
 };
-/// Regions with the most samples first; empty if unknown. `code` must outlive the result.
+/// Regions with the most samples first; empty if unknown. Loops that are nearly the same are one region, with the code
+/// of the most sampled. `code` must outlive the result.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Removes unknown or unavailable targets from the options. Names each on stderr and adds a code without a kernel to

@@ -92,6 +92,14 @@ private:
     Choice choice_;
 };
 
+/// An instruction with its address (in PTX the number of the statement), its live registers and its source line, unless
+/// that is `last`.
+std::string listed(const CellCode& code, const LiveCode& live, const inspect::Instruction& one, std::string& last) {
+    const bool numbered = code.counts.isa->virtual_machine;
+    return source_line(code, one.address, last) + live.beside(one.address) +
+           (numbered ? fmt::format("{:8}", one.address) : fmt::format("{:8x}", one.address)) + ":  " + one.text + "\n";
+}
+
 /// The code that runs: regions until nine tenths of the samples are shown. Without samples, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
     const auto& stats = code.counts;
@@ -102,16 +110,15 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
         text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
     };
     std::string line;
-    const auto put_one = [&](const inspect::Instruction& one) {
-        text += source_line(code, one.address, line) + live.column_at(one.address) +
-                fmt::format("{:8x}:  {}\n", one.address, one.text);
-    };
     const auto bodies = hot_bodies(code);
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
         head(model::place(body.region), body.counts);
+        if (!body.region.like.empty())
+            text +=
+                "like it: " + first_few(body.region.like, 6, [](auto at) { return fmt::format("{:#x}", at); }) + "\n";
         const model::HotBlock* last = nullptr;
         line.clear();
         for (const auto& instruction : body.instructions) {
@@ -119,27 +126,31 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
                 if (instruction.address >= block->begin && instruction.address < block->end &&
                     block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            put_one(instruction);
+            text += listed(code, live, instruction, line);
         }
     }
-    for (const auto& loop : stats.loops) {
+    for (const auto& group : inspect::loop_groups(stats)) {
+        const auto& loop = stats.loops[group.front()];
         if (!bodies.empty() || !loop.innermost) continue;
-        head("innermost loop at " + loop.header, loop.own);
-        for (const auto i : loop.body) put_one(stats.code.instructions[i]);
+        head("innermost loop at " + loop.header + model::and_like(group.size() - 1), loop.own);
+        for (const auto i : loop.body) text += listed(code, live, stats.code.instructions[i], line);
     }
     return text;
 }
 
-/// Prints the hot code of one kernel for several targets, one column per target.
+/// Prints the hot code of one kernel for several targets, one column per target. Wraps what is no instruction.
 void print_columns(const std::vector<CellCode>& codes) {
     constexpr std::size_t least = 30, gap = 2;
     const auto width = std::max(least, page_width() / codes.size() - gap);
     std::vector<Strings> columns;
     std::size_t rows = 0;
     for (const auto& code : codes) {
-        if (code.status != model::Status::ok) continue;
-        columns.push_back(lines_within(code.id + " for " + code.where + "\n" + hot_text(code, {}), width));
-        rows = std::max(rows, columns.back().size());
+        if (!code.has_code()) continue;
+        auto& column = columns.emplace_back();
+        for (const auto& line : split(code.id + " for " + code.where + "\n" + hot_text(code, {}), '\n'))
+            for (auto& part : lines_within(line.starts_with(' ') ? line : trim(report::wrap(line, "", width)), width))
+                column.push_back(std::move(part));
+        rows = std::max(rows, column.size());
     }
     for (std::size_t row = 0; row < rows; ++row) {
         std::string line;
@@ -152,14 +163,14 @@ void print_columns(const std::vector<CellCode>& codes) {
 /// Prints every instruction of the kernel, with its live registers.
 void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
     std::string text = live.head, line;
-    for (const auto& instruction : code.counts.code.instructions)
-        text += source_line(code, instruction.address, line) + live.column_at(instruction.address) +
-                fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
     put_listing(text, width);
 }
 
 void print_code(const CellCode& code, const IsaOptions& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
+    if (code.status != model::Status::ok)
+        put(concat("note: its status is ", model::name(code.status), "; the code does not depend on its results\n"));
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
     if (invocation.hot)
@@ -194,7 +205,7 @@ int compare(const IsaOptions& invocation) {
     const int status = report_failures(codes, invocation);
     // With several devices or targets, the pairs follow one another.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
-        if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
+        if (codes[i].has_code() && codes[i + 1].has_code())
             put(comparison_text(codes[i], codes[i + 1], wants_colour(), invocation.width));
     return status;
 }
@@ -209,7 +220,7 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
         columns.push_back(
             {.title = std::string_view(name) == "loop" ? "inner loop" : name, .right = true, .keep = keep});
     for (const auto& code : codes) {
-        if (code.status != model::Status::ok) continue;
+        if (!code.has_code()) continue;
         const auto figures = figures_of(code)["figures"];
         Strings cells{code.id, code.where};
         for (const auto& [title, keep] : shown) {
@@ -238,7 +249,7 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
                                         {.title = "figure"}};
     Strings compilers, versions;
     for (const auto& code : codes) {
-        if (code.status == model::Status::ok) add_once(versions, code.column + ": " + code.compiler);
+        if (code.has_code()) add_once(versions, code.column + ": " + code.compiler);
         if (std::ranges::find(compilers, code.column) != compilers.end()) continue;
         compilers.push_back(code.column);
         columns.push_back({.title = code.column, .right = true});
@@ -250,7 +261,7 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
             std::string before = "-";
             for (const auto& compiler : compilers) {
                 const auto code = std::ranges::find(same, compiler, &CellCode::column);
-                const bool there = code != same.end() && code->status == model::Status::ok;
+                const bool there = code != same.end() && code->has_code();
                 const auto value =
                     there
                         ? figures[static_cast<std::size_t>(code - same.begin())]["figures"][name].value("value", Json())
@@ -340,7 +351,7 @@ int run_isa(const IsaOptions& asked) {
             print_table(codes, invocation.columns);
         else
             for (const auto& code : codes)
-                if (code.status == model::Status::ok) print_code(code, invocation);
+                if (code.has_code()) print_code(code, invocation);
     }
     const int failed = report_failures(codes, invocation);
     return gate.finish(codes, std::max(lost, failed));

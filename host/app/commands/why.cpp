@@ -161,8 +161,8 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
                    " times as long as " + faster.id + (read.text.empty() ? ". " : "; " + read.text + ". ") +
                    counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
-                                     {*b.cell, b.record.work.groups * b.record.work.group},
-                                     as_long, explain::is_gpu(a.record), read.ratio) +
+                                     {*b.cell, b.record.work.groups * b.record.work.group}, as_long,
+                                     explain::is_gpu(a.record), read.ratio) +
                    (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
                         ? ""
                         : " These times are not told apart; `cllab run " + report::pattern_of(slower) + " --vs " +
@@ -230,22 +230,6 @@ int explain_devices(const WhyContext& asked, const std::vector<model::Device>& d
 } catch (...) {
     write_rest(asked.sink, asked.cells);
     throw;
-}
-
-/// The device as a record describes it, without facts that only a driver reports.
-model::Device device_of(const model::Record& record) {
-    model::Device out;
-    out.selector = record.device.selector;
-    out.platform = record.device.platform;
-    out.name = record.device.name;
-    out.vendor = record.device.vendor;
-    out.driver = record.device.driver;
-    out.identity = record.device.identity;
-    out.last_level_bytes = record.device.last_level_bytes;
-    out.compute_units = 0;
-    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
-        if (record.device.type == model::name(type)) out.type = type;
-    return out;
 }
 
 /// Whether a pattern of `why` names a file of records: its name ends in .jsonl or .json.

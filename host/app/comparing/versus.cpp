@@ -247,6 +247,18 @@ std::vector<Pair> pairs_of(const model::Group& cells, const std::vector<model::R
     return out;
 }
 
+model::PointValues where_among(const std::vector<Pair>& pairs, const Pair& pair) {
+    auto out = pair.left.point;
+    std::erase_if(out, [&](const auto& here) {
+        return std::ranges::none_of(pairs, [&](const Pair& other) {
+            return std::ranges::any_of(other.left.point, [&](const auto& there) {
+                return there.first == here.first && there.second != here.second;
+            });
+        });
+    });
+    return out;
+}
+
 compare::Rules rules_for(std::size_t pairs) {
     compare::FamilyRules all;
     all.family_rate = 1 - compare::Rules{}.coverage;

@@ -77,6 +77,8 @@ struct Pair {
 
 /// Pairs each variant with the last one, or with the fastest. `with_fastest`: no pairs if no variant has a time.
 std::vector<Pair> pairs_of(const model::Group& cells, const std::vector<model::Record>& records, bool with_fastest);
+/// The values of a pair's left side that differ from those of another pair: the point of a sweep.
+model::PointValues where_among(const std::vector<Pair>& pairs, const Pair& pair);
 /// Rules under which all verdicts of this many pairs together are as certain as the verdict of one pair.
 compare::Rules rules_for(std::size_t pairs);
 

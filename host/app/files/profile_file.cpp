@@ -89,6 +89,17 @@ json parsed(const std::string& text) {
     return profile;
 }
 
+/// Adds the facts that the device of a record lacks, from the device in its profile.
+model::Device with_facts(model::Device device, const json& profiled) {
+    const auto units = profiled.find("compute_units"), caches = profiled.find("caches");
+    if (device.compute_units == 0 && units != profiled.end() && units->is_number_unsigned())
+        device.compute_units = units->get<unsigned>();
+    if (device.host_cache_levels.empty() && caches != profiled.end() && caches->is_array())
+        for (const auto& bytes : *caches)
+            if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
+    return device;
+}
+
 model::Limits limits_of(const json& profile, const model::Device& device) {
     std::vector<model::Figure> figures;
     for (const auto& j : profile.at("figures")) figures.push_back(figure_of(j));
@@ -113,24 +124,6 @@ std::string profile_text(const std::filesystem::path& path) {
     return text;
 }
 
-model::Limits limits_from(const std::string& text) {
-    auto profile = parsed(text);
-    const auto& of = profile["device"];
-    model::Device device;
-    const auto type = text_of(of, "type");
-    for (const auto known : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
-        if (type == model::name(known)) device.type = known;
-    const auto units = of.find("compute_units"), caches = of.find("caches");
-    device.compute_units = units != of.end() && units->is_number_unsigned() ? units->get<unsigned>() : 0;
-    if (caches != of.end() && caches->is_array())
-        for (const auto& bytes : *caches)
-            if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
-    auto out = limits_of(profile, device);
-    if (device.compute_units == 0 && !out.find("fma.units"))
-        unusable("lacks the device's number of compute units; run `cllab profile` again");
-    return out;
-}
-
 model::Limits limits_from(const std::string& text, const model::Device& device) {
     auto profile = parsed(text);
     const auto& of = profile["device"];
@@ -139,7 +132,11 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     // Old profiles of devices without an identity lack this key.
     if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
     require_same("driver", text_of(of, "driver"), device.driver);
-    return limits_of(profile, device);
+    const auto known = with_facts(device, of);
+    auto out = limits_of(profile, known);
+    if (known.compute_units == 0 && !out.find("fma.units"))
+        unusable("lacks the device's number of compute units; run `cllab profile` again");
+    return out;
 }
 
 portrait::Profile page_from(const std::string& text, const model::Device& device) {
@@ -182,6 +179,21 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
     const auto cached = below(profiles_folder()), dumped = below("dumps");
     std::error_code unknown;
     return !std::filesystem::exists(cached, unknown) && std::filesystem::exists(dumped, unknown) ? dumped : cached;
+}
+
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
 }
 
 std::string more_figures(const std::filesystem::path& path, const std::string& profile) {

@@ -19,17 +19,18 @@ std::filesystem::path profiles_folder();
 /// current folder if only that one exists.
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device);
 
+/// The device as a record describes it, without facts that only a driver reports.
+model::Device device_of(const model::Record& record);
+
 /// Why the profile in a file is better than the text `profile`: same driver and more figures. Empty if it is not
 /// better, or cannot be read.
 std::string more_figures(const std::filesystem::path& path, const std::string& profile);
 
 /// The limits in a profile of this device. Throws Error(usage) if the text is not a profile, has another schema, or is
-/// of another device, driver or platform. The message continues the file's name ("is damaged at byte 17").
+/// of another device, driver or platform, or if neither it nor `device` has the number of compute units. If the device
+/// is that of a record, takes units and caches from the profile. The message continues the file's name ("is damaged at
+/// byte 17").
 model::Limits limits_from(const std::string& text, const model::Device& device);
-
-/// The limits in a profile of a device that may be absent. Throws as the other overload, and if the profile lacks the
-/// number of compute units.
-model::Limits limits_from(const std::string& text);
 
 /// The page of a profile of this device, without records. Throws as limits_from().
 portrait::Profile page_from(const std::string& text, const model::Device& device);

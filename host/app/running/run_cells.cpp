@@ -197,7 +197,9 @@ private:
             if (!pair.left.time || !pair.right.time) continue;
             pair.comparison = compare(device, pair, rules);
             say_doing("");
-            if (pair.comparison) sink_.take(*pair.comparison);
+            if (!pair.comparison) continue;
+            pair.comparison->where = where_among(pairs, pair);
+            sink_.take(*pair.comparison);
         }
     }
 

@@ -140,7 +140,8 @@ Shown shown_of(const CellCode& code) {
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
         std::string evidence = "Only this place in the code can do the declared work; nothing was sampled.";
         if (code.hot->evidence == model::Hot::sampled)
-            evidence = percent(share) + std::to_string(code.hot->in_kernel) + " sampled addresses lie in it.";
+            evidence = percent(share) + std::to_string(code.hot->in_kernel) + " sampled addresses lie in " +
+                       (hottest.region.like.empty() ? "it." : "them.");
         if (code.hot->evidence == model::Hot::counted)
             evidence = percent(share) + "the instructions that a profiler counted lie in it.";
         std::map<std::uint64_t, std::string> remarks;

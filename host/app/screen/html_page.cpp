@@ -22,6 +22,7 @@
 #include "report/records/joined.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/table.hpp"
+#include "run/executor.hpp"
 
 namespace cllab::app {
 namespace {
@@ -110,31 +111,38 @@ std::optional<Portrait> portrait_from(const std::string& content, const model::R
 }
 
 /// Adds explanations, from the text of a profile, for records of the device that have none yet.
-void add_explanations(Page& page, const std::string& device_key, const std::string& profile) {
+void add_explanations(Page& page, const model::Record& of, const std::string& profile) {
     try {
-        const auto limits = limits_from(profile);
+        const auto limits = limits_from(profile, device_of(of));
         for (std::size_t i = 0; i < page.records.size(); ++i)
-            if (const auto& r = page.records[i]; r.time && model::device_key(r) == device_key)
+            if (const auto& r = page.records[i]; r.time && model::device_key(r) == model::device_key(of))
                 page.explanations.try_emplace(i, explain::explain(r, limits));
     } catch (const Error&) {  // the page also draws profiles without limits
     }
 }
 
-/// Adds the profiles next to the dumps of the records, and the explanations that they allow.
+/// Where the profile of a record's device may be: next to the record's dump, or where `why` reads it on this machine.
+std::vector<fs::path> places_of_profile(const model::Record& record) {
+    std::vector<fs::path> out;
+    // DIR/<device>/<variant>, with one more folder if the run varied an axis.
+    const auto folder = fs::path(record.dump);
+    if (!record.dump.empty())
+        out = {folder.parent_path() / "profile.json", folder.parent_path().parent_path() / "profile.json"};
+    if (record.host.name == run::this_host().name) out.push_back(profile_path("", device_of(record)));
+    return out;
+}
+
+/// Adds the profiles of the records' devices, and the explanations that they allow.
 void add_portraits(Page& page) {
     std::set<std::string> done;
     for (const auto& record : page.records) {
-        if (record.dump.empty() || done.count(model::device_key(record))) continue;
-        // DIR/<device>/<variant>, with one more folder if the run varied an axis.
-        const auto folder = fs::path(record.dump);
-        for (const auto& parent : {folder.parent_path(), folder.parent_path().parent_path(),
-                                   profiles_folder() / folder.parent_path().filename(),
-                                   profiles_folder() / folder.parent_path().parent_path().filename()}) {
-            const auto content = read_plain(parent / "profile.json");
+        if (done.count(model::device_key(record))) continue;
+        for (const auto& place : places_of_profile(record)) {
+            const auto content = read_plain(place);
             auto portrait = content ? portrait_from(*content, record) : std::nullopt;
             if (!portrait) continue;
             page.portraits.push_back(std::move(*portrait));
-            add_explanations(page, model::device_key(record), *content);
+            add_explanations(page, record, *content);
             done.insert(model::device_key(record));
             break;
         }

@@ -32,7 +32,7 @@ std::string confidence(const Finding& f) {
     const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
     if (std::min(above, below) >= 0 && std::max(above, below) < 0.15 && f.unit != "byte")
         return format_interval(1, 1 - below, 1 + above) + "%";
-    return "[" + report::value_text(f.low, f.unit) + " .. " + report::value_text(f.high, f.unit) + "]";
+    return "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]";
 }
 
 std::string per_cycle_text(const PageLine& line) {
@@ -63,16 +63,16 @@ std::string command_of(const Profile& profile) { return "`cllab profile --device
 /// Why the bandwidths may be too low, and what to do; empty if nothing shows that.
 std::string doubt_of_bandwidths(const Profile& profile) {
     if (disturbed_part(profile, "bandwidth") <= 0) return "";
-    return "The bandwidths may be too low, because some of their cells lacked cores: " + command_of(profile) +
-           " measures them again on an idle machine";
+    return "The bandwidths may be too low, because some of their cells lacked cores. Run " + command_of(profile) +
+           " again on an idle machine.";
 }
 
 /// How to measure what had no time; empty if everything had time.
 std::string remedy(const Profile& profile) {
     if (profile.skipped.empty()) return "";
     const bool quick = profile.budget_seconds < ProfileOptions::whole_seconds;
-    return "For what had no time: " + command_of(profile) + (quick ? " takes 60 s" : ", on an idle machine") +
-           "; `cllab why` itself measures a peak that it needs";
+    return "The time was too short for some figures. " + command_of(profile) + " measures them " +
+           (quick ? "in 60 s" : "on an idle machine") + ". `cllab why` measures the peaks that it needs itself.";
 }
 
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
@@ -85,7 +85,7 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
                                 fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
         << report::wrap(took + "; memory " + format_bytes(d.global_bytes), "", style.text_width());
     if (const double part = disturbed_part(profile); part > 0)
-        out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
+        out << report::wrap("Other processes took cores from " + format_significant(100 * part, 2) + " % of the cells.",
                             "", style.text_width());
     for (const auto& sentence : {doubt_of_bandwidths(profile), remedy(profile)})
         out << report::wrap(sentence, "", style.text_width());
@@ -98,7 +98,7 @@ void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const 
     for (const auto& lines : grouped(absent, [](const PageLine& line) { return line.absent; })) {
         std::vector<std::string> names;
         for (const auto& line : lines) add_once(names, line.name);
-        out << report::wrap(join(names, ", ") + ": none; " + lines.front().absent, "  ", style.text_width());
+        out << report::wrap(join(names, ", ") + ": " + lines.front().absent, "  ", style.text_width());
     }
 }
 
@@ -117,14 +117,15 @@ const PageLine* line_of(const std::vector<PageLine>& page, const std::string& id
     return found == page.end() ? nullptr : &*found;
 }
 
-/// Each cache level that the system describes: its measured capacity, or that of the system and why none is measured.
+/// Each cache level that the system describes: its measured capacity and that of the system, or why none is measured.
 std::string caches_text(const Device& device, const std::vector<PageLine>& page) {
     return join(device.host_cache_levels, ", ", [&, level = 0](std::uint64_t size) mutable {
         const auto* line = line_of(page, concat("latency.l", ++level, ".size"));
-        return concat("L", level, " ",
-                      line && line->absent.empty() ? report::value_text(line->finding.value, line->finding.unit)
-                                                   : format_bytes(size) + " by the system",
-                      line && !line->absent.empty() ? " (" + first_clause(line->absent) + ")" : "");
+        return concat("L", level, " ", format_bytes(size), " by the system",
+                      !line ? ""
+                      : line->absent.empty()
+                          ? concat(" (measured ", value_text(line->finding.value, line->finding.unit), ")")
+                          : " (" + first_clause(line->absent) + ")");
     });
 }
 
@@ -149,24 +150,25 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             auto name = one->name;
             if (const auto at = name.find(line.said); !line.said.empty() && at != std::string::npos)
                 name.erase(at > 0 ? at - 1 : at, line.said.size() + (at > 0));  // with the space before it
-            return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
+            return name + (name.empty() ? "" : " ") + value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
         std::set<std::string> reasons;
         for (const auto& reason : figures.absent) reasons.insert(first_clause(reason));
-        const auto claim = figures.claim.empty() ? "" : "; the driver or the system says " + figures.claim;
+        const auto absent = join(reasons, "; ", std::identity{});
         const auto label = fmt::format("  {:<12}", line.label);
-        out << report::wrap_beside(label,
-                                   line.label == "caches" && !profile.device.host_cache_levels.empty()
-                                       ? caches_text(profile.device, page)
-                                   : figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) + claim
-                                                           : join(figures.found, ", ", text),
-                                   style.text_width());
+        out << report::wrap_beside(
+            label,
+            line.label == "caches" && !profile.device.host_cache_levels.empty() ? caches_text(profile.device, page)
+            : figures.found.empty() && figures.claim.empty()                    ? "none; " + absent
+            : figures.found.empty() ? figures.claim + " by the driver or the system (" + absent + ")"
+                                    : join(figures.found, ", ", text),
+            style.text_width());
     }
     out << '\n'
         << report::wrap(
-               fmt::format("{} more figures, their intervals, and why {} were not found: --all; --saved prints them "
-                           "from the file",
+               fmt::format("--all also prints {} more figures, the intervals, and why {} figures are missing. --saved "
+                           "prints them from the file.",
                            found - shown, page.size() - found),
                "", style.text_width());
 }
@@ -183,7 +185,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                         {.title = "driver says", .keep = 50},
                                         {.title = "how", .keep = 10}};
     for (const auto& line : found)
-        report::add_row(columns, {line.name, report::value_text(line.finding.value, line.finding.unit),
+        report::add_row(columns, {line.name, value_text(line.finding.value, line.finding.unit),
                                   confidence(line.finding), per_cycle_text(line), line.claim, line.finding.how});
     const auto grid = report::grid_of(std::move(columns), style);
     if (!found.empty()) out << '\n' << grid.header() << '\n';

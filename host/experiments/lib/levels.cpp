@@ -42,18 +42,29 @@ Reading read(const Curve& curve) {
     return out;
 }
 
+/// The samples with the largest x up to `low` and with the smallest x from `high` on; nullptr if there is none.
+std::pair<const Curve::Sample*, const Curve::Sample*> around(const Curve& curve, double low, double high) {
+    const Curve::Sample *below = nullptr, *above = nullptr;
+    for (const auto& s : curve.samples) {
+        if (s.x <= low) below = &s;
+        if (s.x >= high && !above) above = &s;
+    }
+    return {below, above};
+}
+
 /// Why a knee is not credible; empty if it is.
 std::string doubt(const Knee& knee, const Chases& chases,
                   const std::vector<std::pair<const Curve*, const char*>>& others) {
     if (knee.gradual())
-        return "the time rises gradually from " + bytes_text(knee.at.low) + " to " + bytes_text(knee.at.high) +
-               ", which unlucky page placement or other programs in the level cause";
+        return "the time of a load rises gradually from " + bytes_text(knee.at.low) + " to " +
+               bytes_text(knee.at.high) + "; unlucky page placement or other programs in the cache may cause this";
     for (const auto& [curve, what] : others) {
         if (!curve || curve == chases.main) continue;
-        const auto other = read(*curve);
-        if (std::ranges::none_of(other.knees,
-                                 [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
-            return "measured " + bytes_text(knee.at.value) + ", but not " + what + ": it is not this level's end";
+        const auto [below, above] = around(*curve, knee.at.low / near, knee.at.high * near);
+        const auto rises = "the time of a load rises at " + bytes_text(knee.at.value);
+        if (!below || !above) return concat(rises, "; no footprint near it was measured ", what);
+        if (above->per_step < 1.25 * below->per_step)
+            return concat(rises, ", but not ", what, ", so this is not the level's end");
     }
     return {};
 }
@@ -234,28 +245,37 @@ private:
             return latency(id, name, p);
         }
         hold(id + ".latency", name + " latency",
-             "no footprints in it agree: other programs use the level, or pages are placed unluckily");
+             "the times of its footprints differ, because other programs use the cache or its pages are placed "
+             "unluckily; an idle machine may show it");
     }
 
     void level_size(const std::string& id, const std::string& name, double below, double size_here) {
-        const auto reported = "the system reports " + bytes_text(size_here);
-        const auto refuse = [&](const std::string& why) { hold(id + ".size", name + " capacity", why); };
-        if (reading_.last_x < near * size_here)
-            return refuse("the sweep ends at " + bytes_text(reading_.last_x) + ", and " + reported);
+        // Even without a clear knee, the times inside and beyond the level are known.
+        const auto [inside, beyond] = around(*chases_.main, size_here / near, size_here * near);
+        const auto seen = inside && beyond
+                              ? concat("a load takes ", format_seconds(inside->per_step), " in ", bytes_text(inside->x),
+                                       " and ", format_seconds(beyond->per_step), " in ", bytes_text(beyond->x), "; ")
+                              : "";
+        const auto refuse = [&](const std::string& why) {
+            hold(id + ".size", name + " capacity", seen + why + "; the system reports " + bytes_text(size_here));
+        };
+        if (!beyond) return refuse("the sweep ends at " + bytes_text(reading_.last_x));
         const Knee* early = nullptr;
         for (const auto& knee : reading_.knees) {
             if (knee.at.value < below * near) continue;
             if (knee.overlaps(size_here / near, size_here * near)) {
                 if (early) break;
                 const auto why = doubt(knee, chases_, others());
-                return why.empty() ? size(id, name, knee) : refuse(why + "; " + reported);
+                return why.empty() ? size(id, name, knee) : refuse(why);
             }
             if (knee.at.value < size_here && !early) early = &knee;
         }
         if (early)
-            return refuse("measured " + bytes_text(early->at.value) + ", and " + reported +
-                          ": another thread on the core, or small pages, may take the rest");
-        refuse("the curve has no knee there, and " + reported);
+            return refuse("the time of a load rises at " + bytes_text(early->at.value) +
+                          " already; another thread, another virtual machine or small pages may take the rest");
+        refuse(
+            "the times near its end differ too much to tell where it ends; other programs or unlucky page placement "
+            "may cause this");
     }
 
     const Chases& chases_;
@@ -327,7 +347,8 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     const std::size_t agree = std::count_if(first, points.end(), costs);
     if (first == points.begin() || after < 2 || agree < after - after / 8)
         return hold(
-            "the difference between loads to other pages and loads in one page is not steady over the footprint");
+            "the difference between loads to other pages and loads in one page is not steady over the footprint; "
+            "other programs or unlucky page placement may cause this");
     std::vector<double> more;
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);

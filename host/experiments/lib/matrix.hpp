@@ -32,8 +32,9 @@ inline std::optional<Tile> nvidia_tile(const Device& device, const std::string& 
 
 /// NVIDIA's PTX ISA: wgmma of sm_90, by four warps, with factors in local memory.
 inline Tile wgmma_tile(const Device& device, const std::string& type) {
-    if (device.implementation != Implementation::nvidia || device.compute_capability != 90 || type == "f64")
-        throw Unsupported("the instruction wgmma needs NVIDIA's sm_90 and a type other than f64");
+    if (device.implementation != Implementation::nvidia || device.compute_capability != 90)
+        throw Unsupported("the instruction wgmma needs NVIDIA's sm_90");
+    if (type == "f64") throw Unsupported("the instruction wgmma does not multiply f64");
     return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
 }
 

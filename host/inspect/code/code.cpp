@@ -249,8 +249,17 @@ void Counts::add(const InstructionSet& isa, const Instruction& instruction) {
     bytes += instruction.bytes;
     work += c.work;
     ++classes[c.name];
+    ++mnemonics[instruction.mnemonic];
     for (const auto& access : c.memory) ++memory[access];
     for (const auto* mark : c.marks) ++marks[mark];
+}
+
+bool nearly_same(const Counts& a, const Counts& b) {
+    unsigned shared = 0;
+    for (const auto& [mnemonic, times] : a.mnemonics)
+        if (const auto other = b.mnemonics.find(mnemonic); other != b.mnemonics.end())
+            shared += std::min(times, other->second);
+    return a.memory == b.memory && 20 * shared >= 19 * std::max(a.instructions, b.instructions);
 }
 
 std::string address_text(const InstructionSet& isa, std::uint64_t address) {
@@ -357,15 +366,30 @@ std::string one_line_counts(const InstructionSet& isa, const Counts& counts) {
     return text + behind;
 }
 
+std::vector<std::vector<std::size_t>> loop_groups(const FunctionStats& stats) {
+    std::vector<std::vector<std::size_t>> out;
+    for (std::size_t i = 0; i < stats.loops.size(); ++i) {
+        const auto& loop = stats.loops[i];
+        const auto group = std::ranges::find_if(out, [&](const auto& others) {
+            const auto& first = stats.loops[others.front()];
+            return loop.innermost && first.innermost && loop.parent == first.parent && nearly_same(loop.own, first.own);
+        });
+        auto& of = group == out.end() ? out.emplace_back() : *group;
+        of.insert(static_cast<int>(i) == stats.shown ? of.begin() : of.end(), i);
+    }
+    return out;
+}
+
 std::string summary(const FunctionStats& stats) {
     if (stats.code.instructions.empty()) return {};
     const auto bytes = stats.isa->virtual_machine ? "" : concat(", ", stats.total.bytes, " bytes");
     auto text = concat(stats.code.name, bytes, ", ", one_line_counts(*stats.isa, stats.total), "\n");
-    for (std::size_t i = 0; i < stats.loops.size(); ++i) {
-        const auto& loop = stats.loops[i];
-        text += std::string(2 * loop.depth, ' ') + (loop.innermost ? "innermost loop at " : "loop at ") + loop.header +
-                (static_cast<int>(i) == stats.shown ? " (shown)" : "") + ", one iteration " +
-                one_line_counts(*stats.isa, loop.own) + "\n";
+    for (const auto& group : loop_groups(stats)) {
+        const auto& loop = stats.loops[group.front()];
+        text +=
+            concat(std::string(2 * loop.depth, ' '), loop.innermost ? "innermost loop at " : "loop at ", loop.header,
+                   model::and_like(group.size() - 1), static_cast<int>(group.front()) == stats.shown ? " (shown)" : "",
+                   ", one iteration ", one_line_counts(*stats.isa, loop.own), "\n");
     }
     if (stats.loops.empty()) text += "  no loop\n";
     if (stats.irreducible_edges)

@@ -129,11 +129,16 @@ struct Counts {
     unsigned instructions = 0;  ///< without padding
     std::uint64_t bytes = 0;
     std::map<std::string, unsigned> classes, memory;
+    std::map<std::string, unsigned> mnemonics;
     std::map<std::string, unsigned> marks;  ///< by InstructionSet::marks: "v", "s", "reuse"
     unsigned work = 0;                      ///< sum of Class::work
     unsigned mark(const std::string& key) const;
     void add(const InstructionSet& isa, const Instruction& instruction);
 };
+
+/// Whether both access memory alike, and at most one of 20 instructions has another mnemonic. Copies of a loop that a
+/// compiler unrolled or split do.
+bool nearly_same(const Counts& a, const Counts& b);
 
 /// A block with the counts of its instructions and the loops around it, without its share of the time.
 model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
@@ -174,7 +179,12 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
 
 nlohmann::json to_json(const FunctionStats& stats);
 
-/// "k: 60 instructions, 272 bytes; v 20, s 30", then one line per loop, indented by its depth.
+/// Indices of the loops in groups. Innermost loops of one loop that are nearly the same are one group, the shown loop
+/// first; every other loop is alone.
+std::vector<std::vector<std::size_t>> loop_groups(const FunctionStats& stats);
+
+/// "k: 60 instructions, 272 bytes; v 20, s 30", then one line per loop, indented by its depth. Inner loops that are
+/// nearly the same share a line.
 std::string summary(const FunctionStats& stats);
 
 /// "innermost loop at 0x1a68": the shown loop; "whole kernel (no loop)" without one.

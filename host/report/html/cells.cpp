@@ -234,10 +234,12 @@ std::optional<Tag> limit_of(const Context& c, std::size_t cell) {
     if (!r.time) return std::nullopt;
     if (found == c.page.explanations.end()) {
         if (r.limit.empty()) return std::nullopt;
-        return r.limit == "-" ? Tag{"t-none", "not explained", ""} : Tag{colour_of(r.limit), r.limit, ""};
+        return r.limit == "-"
+                   ? Tag{"t-none", "not explained", "the bounds known in this run explain too little of the time"}
+                   : Tag{colour_of(r.limit), r.limit, ""};
     }
     const auto& e = found->second;
-    const auto sentence = limit_sentence(e, *r.time);
+    const auto sentence = limit_statement(r, e);
     const double part = explained(e, *r.time);
     switch (e.limit) {
         case Limit::named: {
@@ -270,7 +272,7 @@ void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
     if (found == c.page.explanations.end() || !r.time) return;
     const auto& e = found->second;
     out << fmt::format("<h5>what limits it</h5>\n<p>{}</p>\n<table class=\"bounds\"><tbody>\n",
-                       text(limit_sentence(e, *r.time)));
+                       text(limit_statement(r, e)));
     for (const auto& b : e.bounds) {
         const double part = b.seconds / r.time->median;
         out << "<tr>" << number_cell(whole_percent(part));

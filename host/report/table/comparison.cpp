@@ -11,6 +11,7 @@
 #include "json/read.hpp"
 #include "model/result.hpp"
 #include "report/records/json.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -47,13 +48,14 @@ std::string cores_line(const model::Comparison& c) {
     return "  others had cores: " + c.left + " got " + percent(l) + " of those it could use, " + c.right + " " +
            percent(r) +
            (alike || !c.judgement.ratio.covered() ? "; the comparison is of kernels beside other work\n"
-                  : "; the interval allows for the effect on the ratio\n");
+                                                  : "; the interval allows for the effect on the ratio\n");
 }
 
 std::string verdict_line(const model::Comparison& c) {
     const auto& j = c.judgement;
     const auto& r = j.ratio;
-    const std::string pair = c.left + " against " + c.right + ": ";
+    const std::string pair =
+        c.left + " against " + c.right + (c.where.empty() ? "" : " at " + point_text(c.where)) + ": ";
     if (!c.trouble.empty()) return pair + "no verdict: " + c.trouble;
     switch (j.verdict) {
         case Verdict::faster:
@@ -137,6 +139,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"arrangements", Json::array()}};
     out["control_of"] = c.control_of == Control::both ? "both" : "left";
     if (c.right_point != c.point) out["right_point"] = point_json(c.right_point);
+    if (!c.where.empty()) out["where"] = point_json(c.where);
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));
@@ -152,6 +155,9 @@ std::optional<std::string> comparison_verdict(const std::string& line) {
         c.left = j.at("left").get<std::string>();
         c.right = j.at("right").get<std::string>();
         c.trouble = j.value("trouble", "");
+        if (const auto where = j.find("where"); where != j.end())
+            for (const auto& [axis, value] : where->items())
+                c.where.emplace_back(axis, value.is_string() ? value.get<std::string>() : value.dump());
         const auto verdict = j.at("verdict").get<std::string>();
         for (const auto v : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::undecided, Verdict::same_code})
             if (verdict == model::name(v)) c.judgement.verdict = v;

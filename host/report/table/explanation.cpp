@@ -66,14 +66,23 @@ std::string profile_command(const model::Record& record) {
     return "`cllab profile --device " + record.device.selector + "`";
 }
 
+/// Whether `why` would know more of the record: it counts what a user's kernel executes.
+bool is_countable(const model::Record& record, const Explanation& e) {
+    return !record.counts && record.counters.empty() && pattern_of(record) != record.id &&
+           std::ranges::none_of(e.unbounded, [](const auto& one) { return one.first == "what it executes"; });
+}
+
 /// What to do next, with the command, if no limiter is named; empty if one is.
 std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
     const bool in_cores = e.limiter() && e.limiter()->id == "execution";
     if (e.limit != Limit::unexplained && !in_cores) return "";
-    if (!in_cores && !e.no_peak.empty()) return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
-    return "; `cllab isa " + pattern_of(record) + axes_of(record) + " --hot --device " + record.device.selector +
-           "` shows the code that runs";
+    if (!in_cores && !e.no_peak.empty())
+        return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
+    const auto kernel = pattern_of(record) + axes_of(record), device = " --device " + record.device.selector;
+    if (!in_cores && is_countable(record, e))
+        return "; `cllab why " + kernel + device + "` also counts what the kernel executes, which may explain it";
+    return "; `cllab isa " + kernel + " --hot" + device + "` shows the code that runs";
 }
 
 /// The first line: the time, what limits it, and the next step.
@@ -82,7 +91,7 @@ std::string verdict_text(const model::Record& record, const Explanation& e, cons
     std::string label = "  " + format_seconds(time.median) + "  ";
     if (time.has_interval())
         label.insert(label.size() - 2, " " + format_interval(time.median, time.low, time.high) + " %");
-    auto out = wrap_beside(label, limit_sentence(e, time) + next_step(record, e), style.text_width());
+    auto out = wrap_beside(label, limit_statement(record, e), style.text_width());
     const auto verdict = out.substr(label.size(), out.find_first_of(":\n", label.size()) - label.size());
     const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
     return out.replace(label.size(), verdict.size(), paint(verdict, tone, style.colour));
@@ -169,6 +178,10 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                                                             : "");
 }
 
+std::string limit_statement(const model::Record& record, const Explanation& e) {
+    return limit_sentence(e, *record.time) + next_step(record, e);
+}
+
 std::string copy_sentence(const model::Record& record, const Explanation& e) {
     const auto level = std::ranges::find_if(
         e.bounds, [](const Bound& b) { return b.id == "memory" || b.figure.starts_with("bandwidth.l"); });
@@ -198,12 +211,13 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     out += "  " + bar(e, time) + "\n" + bounds_text(e, time, style);
     const auto profile = profile_command(record);
     if (e.limit != Limit::impossible && !e.bounds.empty() && e.bounds.front().seconds > 1.05 * time.median)
-        add("above 100 %", e.bounds.front().name + ": the profile's peak is too low, or the kernel does less than was "
-                           "counted; the range begins at " + format_seconds(e.bounds.front().low) + ". " + profile +
-                           " measures again");
+        add("above 100 %", e.bounds.front().name +
+                               ": the profile's peak is too low, or the kernel does less than was "
+                               "counted; the range begins at " +
+                               format_seconds(e.bounds.front().low) + ". " + profile + " measures again");
     if (e.wait)
-        add("waits", whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what +
-                         ", counted by ncu");
+        add("waits",
+            whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what + ", counted by ncu");
     add("of copy", copy_sentence(record, e));
     for (const auto& why : e.contradictions) add("contradiction", why);
     add("hot code", e.limiter() && e.limiter()->id != "execution" ? "" : hot_code_text(record));
@@ -228,8 +242,9 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         add_refusal(j, model::name(record.status), one_line(record.reason), "a kernel that is ok on this device");
     for (const auto& [what, why] : e.unbounded)
         add_refusal(j["figures"][what], "no bound", why,
-                    std::ranges::count(e.no_peak, what) > 0 ? "a profile that has it (`cllab profile`)"
-                            : "a `work` line that declares it, or a count by Oclgrind or ncu");
+                    std::ranges::count(e.no_peak, what) > 0
+                        ? "a profile that has it (`cllab profile`)"
+                        : "a `work` line that declares it, or a count by Oclgrind or ncu");
     for (const auto& b : e.bounds) add_figure(j, b.name, b.seconds, "s", b.how);
     if (record.time) {
         add_figure(j, "time", record.time->median, "s", fmt::format("the median of {} samples", record.time->n));

@@ -53,12 +53,6 @@ inline constexpr int keep_of_answer = 90;
 /// without decimals. The unit is in the title: "time [ms]"; without a title in `column`, it is the title: "GB/s".
 Column quantity_column(Column column, const std::vector<std::optional<double>>& values, const std::string& unit);
 
-/// A value with its unit in a sentence or a cell. Seconds, bytes and rates have prefixes, whole numbers no decimals.
-std::string quantity(double value, const std::string& unit);
-
-/// The same in a column of text: "12%", "-3 ns".
-std::string value_text(double value, const std::string& unit);
-
 /// "1 cell", "2 cells".
 std::string counted(std::size_t number, const std::string& what);
 

@@ -202,9 +202,9 @@ void read_code(CellState& state) {
 
 void sample_hot_code(CellState& state) {
     const double seconds = state.settings.hot_seconds;
-    if (seconds <= 0 || !state.subject || state.record.native || state.record.status != model::Status::ok ||
-        !state.session.facts().is_cpu())
-        return;
+    const auto status = state.record.status;
+    const bool runs = status == model::Status::ok || status == model::Status::wrong_result;
+    if (seconds <= 0 || !state.subject || state.record.native || !runs || !state.session.facts().is_cpu()) return;
     if (!inspect::runs_on_the_host(inspect::recognise(binary_of(state)))) return;
     state.announce("hot code");
     const InPhase phase(Phase::hot_code);

@@ -325,8 +325,11 @@ bool prepare(CellState& state, const CellState* donor, const CellState* proved) 
     if (proved) state.subject->share_answer(*proved->subject);
     const bool right = state.guarded([&] { prove(state); });
     if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
-    if (!right) state.guarded([&] { read_code(state); });  // its author wants to see the code of a wrong kernel
-    return right;
+    if (right) return true;
+    // The author of a wrong kernel wants to see its code, and `cllab isa --hot` the code that runs.
+    if (!state.settings.measure) state.guarded([&] { sample_hot_code(state); });
+    state.guarded([&] { read_code(state); });
+    return false;
 }
 
 std::uint64_t yardstick_bytes(const CellState& state) {
