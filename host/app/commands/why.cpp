@@ -164,9 +164,10 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
                                      as_long, explain::is_gpu(a.record), read.ratio) +
                    (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
                         ? ""
-                        : " These times are not told apart; `cllab run " + report::pattern_of(slower) + " --vs " +
-                              report::pattern_of(faster) + report::axes_of(faster) + " --device " +
-                              faster.device.selector + "` tests the difference."));
+                        : " These times are not told apart; " +
+                              report::command_text(faster, "run " + report::pattern_of(slower) + " --vs " +
+                                                               report::pattern_of(faster)) +
+                              " tests the difference."));
     return ok;
 }
 
@@ -315,7 +316,7 @@ int run_why(const WhyOptions& asked) {
         check_points(request, device);
     }
     request.settings.limits = profiles_of(invocation, devices);
-    choice.say_defaults(request.left_out);
+    choice.say_defaults(false, request.left_out);
     outputs.open();
     sink.emplace(outputs.json(), nullptr);
 

@@ -123,7 +123,7 @@ private:
         std::set<std::string> unproved;            ///< results without a file, kernel or command to compare with
         std::set<std::string> empty_relations;     ///< texts of relations with tells_nothing()
         std::map<std::string, std::string> given;  ///< Question::given
-        std::string disputed_by, dispute, code;    ///< dispute: what differs, if this cell ran later
+        std::string disputed_by, code;
         bool wrong = false;                        ///< in one of its checks
         std::string other_results;  ///< how results of two texts differ
     };
@@ -149,6 +149,8 @@ private:
     /// The results that nothing proves.
     static std::vector<std::string> open_results(const Question& question, const Seen& seen);
     const Seen* seen_of_member(const Question& question, const Member& member) const;
+    /// The first element that differs from the results of that variant, both values and the number of such elements.
+    std::string how_they_differ(const Question& question, const std::string& variant) const;
     void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison

@@ -71,8 +71,7 @@ std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
     if (e.limit != Limit::unexplained) return "";
     if (!e.no_peak.empty()) return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
-    return "; `cllab isa " + pattern_of(record) + axes_of(record) + " --hot --device " + record.device.selector +
-           "` shows the code that runs";
+    return "; " + command_text(record, "isa " + pattern_of(record) + " --hot") + " shows the code that runs";
 }
 
 /// The first line: the time, what limits it, and the next step.

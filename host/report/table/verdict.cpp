@@ -150,7 +150,7 @@ std::string deciding_command(const Cells& cells, bool all, const model::PointVal
     const auto whole = all ? whole_of(a) : "";
     const auto sides =
         names.size() == 2 ? names[1] + " --vs " + names[0] : (whole.empty() ? join(names, " ") : whole) + " --vs best";
-    return "; `cllab run " + sides + axes_of(a, where) + " --device " + a.device.selector + "` decides";
+    return "; " + command_text(a, "run " + sides, where) + " decides";
 }
 
 /// The smallest share of its cores that one of the cells had.
@@ -180,6 +180,9 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
+        if (const auto unlike = model::text_of(least, model::Warning::unlike_sizes); !unlike.empty())
+            return {fmt::format("None of {} variants is ranked, because their guessed sizes differ{}.", timed.size(),
+                                unlike.substr(unlike.rfind(';')))};
         const auto command = deciding_command(sorted, false, where);
         return {fmt::format("None of {} {} is ranked, because {}; {} has the shortest time, {}{}.", timed.size(),
                             command.empty() ? "rows" : "variants",
@@ -358,6 +361,23 @@ std::string axes_of(const Record& r, const model::PointValues& also) {
         if (!value.empty() && (is_given(axis) || std::ranges::count(also, axis, [](const auto& a) { return a.first; })))
             out += " --axis " + shell_word(axis + "=" + value);
     return out;
+}
+
+std::string command_text(const Record& r, const std::string& words, const model::PointValues& also) {
+    static const std::set<std::string> of_kernel{
+        "--arg",     "--global",   "--local", "--offset",    "--variant",       "--extends", "-I",
+        "--include", "--work",     "--where", "--expect",    "--reference",     "--relation", "--tolerance",
+        "--cl-dir",  "--build-options"};
+    std::string options;
+    for (std::size_t i = 0; i < r.argv.size(); ++i) {
+        const auto& word = r.argv[i];
+        const auto name = word.substr(0, word.find('='));
+        const bool is_of_other = name == "--expect" && words.starts_with("isa ");  // isa has another --expect
+        if (is_of_other || !(of_kernel.contains(name) || (word.starts_with("-I") && word.size() > 2))) continue;
+        options += " " + shell_word(word);
+        if (of_kernel.contains(word) && i + 1 < r.argv.size()) options += " " + shell_word(r.argv[++i]);
+    }
+    return "`cllab " + words + axes_of(r, also) + options + " --device " + r.device.selector + "`";
 }
 
 Difference difference(const Record& faster, const Record& slower) {
