@@ -75,7 +75,7 @@ class ReferenceCommand(KernelFileTest):
                     wrong = wrong.format(second)
                 record, = self.check(add(wrong), "--seed", "7", "--reference-command", self.right(), status=1)
                 self.assertEqual(record["status"], "wrong_result")
-                self.assertRegex(record["reason"], r"^dst\[\d+\] is \d+, the reference command has \d+$")
+                self.assertRegex(record["reason"], r"^dst\[\d+\] is \d+, the reference command has \d+; \d+ of \d+ elements differ$")
 
     def test_rounding_error_suggests_the_covering_tolerance(self):
         text = (PROOF / "scale.cl").read_text()

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "model/warning.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
 #include "report/table/ranking.hpp"
@@ -234,6 +235,37 @@ BOOST_AUTO_TEST_CASE(rows_that_lacked_cores_need_a_larger_difference) {
     BOOST_TEST(report::shell_word("a=it's") == "'a=it'\\''s'");
     BOOST_TEST(report::shell_word("size=1Ki:4Ki:*2") == "'size=1Ki:4Ki:*2'");
     BOOST_TEST(report::shell_word("") == "''");
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_different_guessed_sizes_are_not_ranked) {
+    auto a = test::cell("k", "a", 1e-3, test::pocl()), b = test::cell("k", "b", 2e-3, test::pocl()),
+         c = test::cell("k", "c", 9e-3, test::pocl());
+    const auto unlike = [](const char* here) {
+        return model::warning(model::Warning::unlike_sizes,
+                              std::string("the guessed sizes differ (here ") + here + "); --axis n=8 sets one size");
+    };
+    a.warnings = b.warnings = {unlike("n=16")};
+    c.warnings = {unlike("n_c=8")};
+    BOOST_TEST(said({a, b, c}) == (std::vector<std::string>{"a fastest", "b slower", "c"}));
+    BOOST_TEST(has(table({a, b, c}), "next is k_b, 2.00 times as long. 1 of 3 is not ranked."), table({a, b, c}));
+    BOOST_TEST(has(table({a, c}),
+                   "None of 2 variants is ranked, because their guessed sizes differ; --axis n=8 sets one size."),
+               table({a, c}));
+}
+
+BOOST_AUTO_TEST_CASE(commands_keep_the_options_that_describe_the_kernel) {
+    auto r = test::cell("k", "a", 1e-3, test::pocl());
+    r.build.source = "k.cl";
+    r.point = {{"n", "64"}};
+    r.argv = {"cllab",     "run",  "k.cl", "-a",    "n=64",     "--arg",     "m=2 + 1",      "--build-options=-DX",
+              "--max-time", "1",    "-I",   "inc",   "--expect", "y=g.bin",   "--variant",    "fast=-O1",
+              "--json",     "r.js", "--vs", "k.cl:b"};
+    BOOST_TEST(report::command_text(r, "run k.cl:a") ==
+               "`cllab run k.cl:a --axis n=64 --arg 'm=2 + 1' --build-options=-DX -I inc --expect y=g.bin --variant "
+               "fast=-O1 --device 1:0`");
+    BOOST_TEST(report::command_text(r, "isa k.cl:a --hot") ==
+               "`cllab isa k.cl:a --hot --axis n=64 --arg 'm=2 + 1' --build-options=-DX -I inc --variant fast=-O1 "
+               "--device 1:0`");
 }
 
 BOOST_AUTO_TEST_CASE(one_command_decides_all_undecided_variants) {

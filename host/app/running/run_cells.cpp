@@ -177,7 +177,8 @@ private:
         if (const auto at = record.reason.find(option); cell.variant->own && at != record.reason.npos)
             record.reason.replace(
                 at, option.size(),
-                report::command_text(record, "run " + report::pattern_of(record) + " " + std::string(option)));
+                report::command_text(record, "run " + report::shell_word(cell.variant->own->path + ":" + record.variant) +
+                                                 " " + std::string(option)));
         if (const auto unlike = plan_.choice.unlike_sizes(*cell.variant); record.time && !unlike.empty())
             record.warnings.push_back(model::warning(model::Warning::unlike_sizes, unlike));
         say_doing("");
