@@ -49,8 +49,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         const auto begin = one.begin.load();
         if (begin == 0 || at < one.mapped || at >= one.mapped_end) continue;
         char* const end = report + fault_text_bytes - 1;
-        *append_outside(append(report, end, access_of(context)), end, one.name,
-                        static_cast<std::ptrdiff_t>(at - begin), one.bytes, one.element_bytes) = '\0';
+        *append_outside(append(report, end, access_of(context)), end, one.name, static_cast<std::ptrdiff_t>(at - begin),
+                        one.bytes, one.element_bytes) = '\0';
         break;
     }
     std::raise(signal);  // SA_RESETHAND restored the default action

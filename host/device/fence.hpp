@@ -37,8 +37,8 @@ inline constexpr std::size_t fault_text_bytes = 192;
 char* append_outside(char* to, char* end, const char* name, std::ptrdiff_t offset, std::size_t bytes,
                      std::size_t element_bytes);
 
-/// From now on, a fault in a fence writes "a write " and append_outside() to `to`. `to`: fault_text_bytes of memory that
-/// outlives the process. The fault then ends the process as usual.
+/// From now on, a fault in a fence writes "a write " and append_outside() to `to`. `to`: fault_text_bytes of memory
+/// that outlives the process. The fault then ends the process as usual.
 void report_faults_to(char* to);
 /// True if another process reads the faults. Fences are useful only then.
 bool faults_are_reported();

@@ -276,8 +276,7 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name,
                              std::size_t element_bytes)
     : session_(&session),
-      fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name,
-                                            element_bytes)),
+      fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name, element_bytes)),
       size_(size_bytes),
       before_(fenced_->offset()),
       behind_(fenced_->pages_bytes() - before_ - size_),
@@ -318,7 +317,7 @@ std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name, 
     const auto outside = [&](std::size_t offset) {
         std::array<char, fault_text_bytes> text;
         const char* const end = append_outside(text.data(), text.data() + text.size(), name.c_str(),
-                                         static_cast<std::ptrdiff_t>(offset), size_, element_bytes);
+                                               static_cast<std::ptrdiff_t>(offset), size_, element_bytes);
         return "first write " + std::string(static_cast<const char*>(text.data()), end);
     };
     for (std::size_t i = before_; i-- > 0;) {

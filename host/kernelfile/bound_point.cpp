@@ -182,7 +182,8 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 else if (auto bytes = data(point, a, shape.counts.at(name), seed); a.parameter.is_const)
                     out.args.push_back(model::Input{name, std::move(bytes), element_bytes});
                 else
-                    out.args.push_back(model::InOut{.name = name, .data = std::move(bytes), .element_bytes = element_bytes});
+                    out.args.push_back(
+                        model::InOut{.name = name, .data = std::move(bytes), .element_bytes = element_bytes});
                 break;
             default:
                 out.args.push_back(model::Value{name, value_bytes(point, a)});

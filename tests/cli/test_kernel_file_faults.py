@@ -39,7 +39,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
 """
         block = "/*cllab\narg src = rand:64\narg dst = out:64\nglobal 64\nreference naive\n*/\n"
         record = self.check(block + text.replace("src[0] == FIRSTf", "0"), "--seed", "3", status=1)[1]
-        first = record["reason"].split("'naive' has ")[1].split(" ")[0]
+        first = record["reason"].split("'naive' has ")[1].split(" ")[0].rstrip(";")
         record = self.check(block + text.replace("FIRST", first), "--seed", "3", status=1)[1]
         self.assertEqual(record["status"], "wrong_result")
 

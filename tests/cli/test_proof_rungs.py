@@ -225,7 +225,7 @@ kernel void fast(global const float* x, global P* p) {{ const int i = get_global
         self.assertEqual([r["checked_by"] for r in records], ["agreement of 2"] * 2)
         reference = self.LINE.format("reference k", "x[i]")
         record = self.check(reference + "kernel void seen(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = 9; }\n", "--verify", status=1)
-        first = next(r for r in record if r["variant"] == "seen")["reason"].split(" has ")[1].split(" ")[0]
+        first = next(r for r in record if r["variant"] == "seen")["reason"].split(" has ")[1].split(" ")[0].rstrip(";")
         once = f"kernel void once(global const float* x, global float* y) {{ const int i = get_global_id(0); y[i] = fabs(x[0] - {first}f) < 1e-5f ? x[i] : 7; }}\n"
         self.assertEqual({r["variant"]: r["status"] for r in self.check(reference + once, "--verify", status=1)}, {"k": "ok", "once": "wrong_result"})
 

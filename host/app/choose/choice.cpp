@@ -18,6 +18,7 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/piece.hpp"
+#include "model/warning.hpp"
 #include "report/table/verdict.hpp"
 #include "run/kernel_source.hpp"
 
@@ -102,8 +103,8 @@ void check_for_files(const CellOptions& invocation, const std::vector<std::strin
 void say_guess(const GuessedBlock& block, bool whole) {
     if (block.kernels.empty()) return;
     if (!whole)
-        return say("guessed " + (block.sizes.empty() ? "arguments" : block.sizes) + " (" + block.how + "); `cllab run " +
-                   report::shell_word(block.file) + " --print-block` prints the guessed block");
+        return say("guessed " + (block.sizes.empty() ? "arguments" : block.sizes) + " (" + block.how +
+                   "); `cllab run " + report::shell_word(block.file) + " --print-block` prints the guessed block");
     say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
     say_lines(block.text);
 }
@@ -307,11 +308,12 @@ bool Choice::is_guessed(const model::Variant& variant) const {
            });
 }
 
-std::string Choice::unlike_sizes(const model::Variant& variant) const {
+void Choice::warn_of_sizes(const model::Cell& cell, model::Record& record) const {
+    const auto& own = cell.variant->own;
     for (const auto& block : guessed())
-        if (variant.own && block.file == variant.own->path)
-            if (const auto found = block.unlike.find(variant.entry); found != block.unlike.end()) return found->second;
-    return {};
+        for (const auto& [kernel, sentence] : block.unlike)
+            if (own && record.time && block.file == own->path && kernel == cell.variant->entry)
+                record.warnings.push_back(model::warning(model::Warning::unlike_sizes, sentence));
 }
 
 Choice::Own& Choice::own_of(const model::Variant& variant) const {

@@ -51,8 +51,8 @@ public:
     void say_defaults(bool whole, double left_out = 0) const;
     /// Whether anything in the kernel's launch was guessed.
     bool is_guessed(const model::Variant& variant) const;
-    /// GuessedBlock::unlike of the variant's kernel; empty: all kernels have problems of one size.
-    std::string unlike_sizes(const model::Variant& variant) const;
+    /// Adds GuessedBlock::unlike of the cell's kernel to the warnings of a record with a time.
+    void warn_of_sizes(const model::Cell& cell, model::Record& record) const;
     const std::vector<GuessedBlock>& guessed() const { return guessed_; }  ///< by file
     std::vector<std::string> files() const;                                ///< read for their text
     /// A line of such a file, which is named as in a compiler's message. Empty: no such line.

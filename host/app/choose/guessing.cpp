@@ -213,9 +213,8 @@ std::string question(const std::string& path, const std::string& kernel, const G
     for (const auto& [name, text] : guess.advised)
         for (const auto& line : split("arg " + name + " = " + text, '\n'))
             if (!text.empty()) lines.push_back("'" + line + "'");
-    return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") +
-           " cannot be guessed" + (guess.outside.empty() ? "" : ", because " + join(guess.outside, ", ")) +
-           "; add lines such as " +
+    return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") + " cannot be guessed" +
+           (guess.outside.empty() ? "" : ", because " + join(guess.outside, ", ")) + "; add lines such as " +
            (lines.empty() ? "'arg " + guess.open.front() + " = rand:1024' (`cllab help data`)" : join(lines, ", ")) +
            " to the guessed block";
 }
@@ -270,9 +269,9 @@ void tell_apart(const std::vector<GuessedKernel>& kernels, const std::set<std::s
     for (const auto& [axis, value] : least)
         if (!set.contains(axis)) given += " --axis " + axis + "=" + format_integer(value);
     for (std::size_t i = 0; i < kernels.size(); ++i)
-        out.unlike[named[i].first] = concat(
-            "the guessed sizes differ between the kernels (here ", axes_text(named[first[i]].second),
-            "), so only rows of one size are ranked;", given, " sets one size for all");
+        out.unlike[named[i].first] =
+            concat("the guessed sizes differ between the kernels (here ", axes_text(named[first[i]].second),
+                   "), so only rows of one size are ranked;", given, " sets one size for all");
 }
 
 /// The guessed block of one file. `axes`: those of earlier files; adds those of this file.

@@ -14,6 +14,7 @@
 #include "explain/limiter.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
+#include "model/warning.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/explanation.hpp"
@@ -68,6 +69,7 @@ struct MeasuredCell {
 /// Data shared by all cells of a command, and the cells measured on the current device.
 struct Asked {
     const WhyOptions& options;
+    const Choice& choice;
     const run::RunRequest& request;
     Runner& runner;
     Sink& sink;
@@ -105,6 +107,7 @@ void time_cells(const Asked& asked, const model::Device& device, const CellCount
         asked.request, device.selector,
         {say_phase, [&](std::size_t group, std::size_t index, const model::Record& record) {
              auto& done = asked.cells.emplace_back(MeasuredCell{&asked.request.comparisons[group][index], record, ""});
+             asked.choice.warn_of_sizes(*done.cell, done.record);
              if (asked.count_seconds > 0) counts.add_to(*done.cell, done.record, done.not_counted);
          }});
     for (auto& done : asked.cells) {
@@ -154,19 +157,24 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
     if (!a.record.time || !b.record.time || a.record.id == b.record.id) return ok;
+    const auto size_of = [](const auto& cell) { return model::text_of(cell.record, model::Warning::unlike_sizes); };
+    if (size_of(a) != size_of(b)) {
+        asked.page.end("The two times do not compare: " + size_of(a) + ".");
+        return ok;
+    }
     const double as_long = b.record.time->median / a.record.time->median;
     const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
     const auto read = report::difference(faster, slower);
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
                    " times as long as " + faster.id + (read.text.empty() ? ". " : "; " + read.text + ". ") +
                    counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
-                                     {*b.cell, b.record.work.groups * b.record.work.group},
-                                     as_long, explain::is_gpu(a.record), read.ratio) +
+                                     {*b.cell, b.record.work.groups * b.record.work.group}, as_long,
+                                     explain::is_gpu(a.record), read.ratio) +
                    (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
                         ? ""
                         : " These times are not told apart; " +
-                              report::command_text(faster, "run " + report::pattern_of(slower) + " --vs " +
-                                                               report::pattern_of(faster)) +
+                              report::command_text(
+                                  faster, "run " + report::pattern_of(slower) + " --vs " + report::pattern_of(faster)) +
                               " tests the difference."));
     return ok;
 }
@@ -322,7 +330,7 @@ int run_why(const WhyOptions& asked) {
 
     // Only cllab's own families declare all their work.
     WhyPage page(*sink);
-    const Asked all{asked, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
+    const Asked all{asked, choice, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::ranges::any_of(devices, [&](const auto& device) { return all.by_ncu(device); }))
         request.settings.dumps = binaries.path();

@@ -177,10 +177,10 @@ private:
         if (const auto at = record.reason.find(option); cell.variant->own && at != record.reason.npos)
             record.reason.replace(
                 at, option.size(),
-                report::command_text(record, "run " + report::shell_word(cell.variant->own->path + ":" + record.variant) +
+                report::command_text(record, "run " +
+                                                 report::shell_word(cell.variant->own->path + ":" + record.variant) +
                                                  " " + std::string(option)));
-        if (const auto unlike = plan_.choice.unlike_sizes(*cell.variant); record.time && !unlike.empty())
-            record.warnings.push_back(model::warning(model::Warning::unlike_sizes, unlike));
+        plan_.choice.warn_of_sizes(cell, record);
         say_doing("");
         say_log(record);
         for (const auto& idle : idle_options(known_, record.build.options))

@@ -14,6 +14,7 @@
 namespace cllab::kernelfile {
 namespace {
 
+using NamedSize = std::pair<std::string, std::int64_t>;
 using Meaning = ScalarName::Meaning;
 using model::Parameter;
 
@@ -182,10 +183,8 @@ bool take_same_data(const GuessedKernel& one, const GuessedKernel& other) {
 /// none keep their sizes.
 void share_size(const std::vector<GuessedKernel*>& kernels) {
     const auto& first = *kernels.front();
-    const bool one_name = std::ranges::all_of(kernels, [&](const auto* kernel) {
-        return std::ranges::equal(kernel->axes, first.axes, {}, [](const auto& a) { return a.first; },
-                                  [](const auto& a) { return a.first; });
-    });
+    const auto names = [](const GuessedKernel& kernel) { return mapped(kernel.axes, &NamedSize::first); };
+    const bool one_name = std::ranges::all_of(kernels, [&](const auto* k) { return names(*k) == names(first); });
     const auto sizes = first.sizes;
     for (const auto& [size, bytes] : sizes) {
         const auto fits = [&, size = size, bytes = bytes](const auto& s) {
@@ -346,33 +345,23 @@ void share_sizes(std::vector<GuessedKernel>& kernels, const std::set<std::string
 }
 
 std::vector<std::size_t> equal_problems(const std::vector<GuessedKernel>& kernels, const std::set<std::string>& set) {
-    const auto guessed_axes = [&](const GuessedKernel& kernel) {
-        std::map<std::string, std::int64_t> out(kernel.axes.begin(), kernel.axes.end());
-        std::erase_if(out, [&](const auto& axis) { return set.contains(axis.first); });
-        return out;
-    };
-    const auto bytes_of = [](const GuessedKernel& kernel) {
-        const auto at = std::ranges::find(kernel.sizes, kernel.axes.front().second, [](const auto& s) { return s.first; });
-        return at == kernel.sizes.end() ? 0 : at->second;
-    };
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-        const auto own = guessed_axes(kernels[i]);
-        std::size_t first = own.empty() ? 0 : i;
-        for (std::size_t j = 0; j < first; ++j) {
-            const auto other = guessed_axes(kernels[j]);
-            const auto differs = [&](const auto& axis) {
-                const auto same = other.find(axis.first);
-                return same != other.end() && same->second != axis.second;
-            };
-            const bool same_names = std::ranges::equal(own, other, {}, [](const auto& a) { return a.first; },
-                                                       [](const auto& a) { return a.first; });
-            if (other.empty() || std::ranges::any_of(own, differs)) continue;
-            if (same_names || bytes_of(kernels[i]) == bytes_of(kernels[j])) first = j;
-        }
-        out.push_back(first);
-    }
-    return out;
+    // By kernel: its axes, and the bytes at their size.
+    auto problems = mapped(kernels, [&](const GuessedKernel& kernel) {
+        std::map<std::string, std::int64_t> axes(kernel.axes.begin(), kernel.axes.end());
+        std::erase_if(axes, [&](const auto& axis) { return set.contains(axis.first); });
+        std::int64_t bytes = -1;
+        for (const auto& size : kernel.sizes)
+            if (!axes.empty() && size.first == axes.begin()->second) bytes = size.second;
+        return std::pair(axes, bytes);
+    });
+    return mapped(problems, [&](const auto& own) {
+        const auto first = std::ranges::find_if(problems, [&](const auto& other) {
+            const auto has = [&](const auto& axis) { return other.first.contains(axis.first); };
+            return own.first.empty() || own.first == other.first ||
+                   (own.second > 0 && own.second == other.second && std::ranges::none_of(own.first, has));
+        });
+        return static_cast<std::size_t>(first - problems.begin());
+    });
 }
 
 std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {

@@ -239,11 +239,6 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     return std::nullopt;
 }
 
-const Ledger::Seen* Ledger::seen_of(const Question& q) const {
-    const auto found = seen_.find({q.comparison, q.variant, q.point});
-    return found == seen_.end() ? nullptr : &found->second;
-}
-
 void Ledger::know_code(const Question& q, const std::string& fingerprint) {
     seen_[{q.comparison, q.variant, q.point}].code = fingerprint;
 }
@@ -326,14 +321,13 @@ std::string Ledger::how_they_differ(const Question& q, const std::string& varian
         const auto own = std::ranges::find_if(all, [&](const auto& a) { return a.by.count(self) != 0; });
         const auto other = std::ranges::find_if(
             all, [&](const auto& a) { return a.by.count(self) == 0 && std::ranges::any_of(a.by, is_by); });
+        if (own == all.end() || other == all.end()) continue;
         for (const auto& result : q.results) {
-            if (own == all.end() || other == all.end()) break;
             const auto ours = own->contents.find(result.name), theirs = other->contents.find(result.name);
             if (ours == own->contents.end() || theirs == other->contents.end()) continue;
             model::Errors errors(tolerance_of(q, result));
-            const auto differs = kernelfile::difference(result.name, ours->second, theirs->second, result.type, errors,
-                                                        "'" + variant + "' has");
-            if (differs)
+            if (const auto differs = kernelfile::difference(result.name, ours->second, theirs->second, result.type,
+                                                            errors, "'" + variant + "' has"))
                 return *differs + count_of_differences(ours->second, theirs->second, result.type, errors.allowed());
         }
     }

@@ -124,7 +124,7 @@ private:
         std::set<std::string> empty_relations;     ///< texts of relations with tells_nothing()
         std::map<std::string, std::string> given;  ///< Question::given
         std::string disputed_by, code;
-        bool wrong = false;                        ///< in one of its checks
+        bool wrong = false;         ///< in one of its checks
         std::string other_results;  ///< how results of two texts differ
     };
 
@@ -139,7 +139,9 @@ private:
     static bool writes_something(const Question& question, const model::Buffers& buffers, Seen& seen);
     std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
                                                    const model::Buffers& buffers, model::Errors& errors);
-    const Seen* seen_of(const Question& question) const;
+    const Seen* seen_of(const Question& question) const {
+        return seen_of_member(question, {question.variant, question.point, {}, {}});
+    }
     /// The cells that always gave this cell's results, with the cell itself; and the cells that gave other results.
     std::pair<std::set<Member>, std::set<Member>> company(const Question& question) const;
     /// The names of what proves its results, strongest first.

@@ -62,9 +62,7 @@ std::string again_text(const model::PeakAgain& p) {
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
-std::string profile_command(const model::Record& record) {
-    return "`cllab profile --device " + record.device.selector + "`";
-}
+std::string profile_command(const model::Record& record) { return command_text(record, "profile"); }
 
 /// What to do next, with the command, if no limiter is named; empty if one is.
 std::string next_step(const model::Record& record, const Explanation& e) {

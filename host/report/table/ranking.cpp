@@ -84,7 +84,8 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     std::set<std::optional<model::Turns>> all_turns;
     for (const auto i : members)
         if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) {
-            took_turns[{model::turns_of(*rows[i]), model::text_of(*rows[i], model::Warning::unlike_sizes)}].push_back(i);
+            took_turns[{model::turns_of(*rows[i]), model::text_of(*rows[i], model::Warning::unlike_sizes)}].push_back(
+                i);
             all_turns.insert(model::turns_of(*rows[i]));
         }
     apart = apart || all_turns.size() > 1;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -331,53 +330,6 @@ std::string spread_of(const Record& r) {
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
     return interval.empty() ? "" : interval + " %";
-}
-
-std::string pattern_of(const Record& r) {
-    const auto& file = r.build.source;
-    const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(file); });
-    return own && !file.empty() ? shell_word(file + ":" + r.variant) : r.id;
-}
-
-std::string shell_word(std::string word) {
-    constexpr std::string_view plain = "_-+=:,./@%^";
-    const auto is_plain = [&](unsigned char c) { return std::isalnum(c) || plain.find(c) != plain.npos; };
-    if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-    for (auto at = word.find('\''); at != word.npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
-    return "'" + word + "'";
-}
-
-bool sets_axis(std::string_view word, const std::string& axis) {
-    if (constexpr std::string_view option = "--axis="; word.starts_with(option)) word.remove_prefix(option.size());
-    return word.starts_with(axis) && word.substr(axis.size()).starts_with('=');
-}
-
-std::string axes_of(const Record& r, const model::PointValues& also) {
-    const auto is_given = [&](const std::string& axis) {
-        return std::ranges::any_of(r.argv, [&](const auto& word) { return sets_axis(word, axis); });
-    };
-    std::string out;
-    for (const auto& [axis, value] : r.point)
-        if (!value.empty() && (is_given(axis) || std::ranges::count(also, axis, [](const auto& a) { return a.first; })))
-            out += " --axis " + shell_word(axis + "=" + value);
-    return out;
-}
-
-std::string command_text(const Record& r, const std::string& words, const model::PointValues& also) {
-    static const std::set<std::string> of_kernel{
-        "--arg",     "--global",   "--local", "--offset",    "--variant",       "--extends", "-I",
-        "--include", "--work",     "--where", "--expect",    "--reference",     "--relation", "--tolerance",
-        "--cl-dir",  "--build-options"};
-    std::string options;
-    for (std::size_t i = 0; i < r.argv.size(); ++i) {
-        const auto& word = r.argv[i];
-        const auto name = word.substr(0, word.find('='));
-        const bool is_of_other = name == "--expect" && words.starts_with("isa ");  // isa has another --expect
-        if (is_of_other || !(of_kernel.contains(name) || (word.starts_with("-I") && word.size() > 2))) continue;
-        options += " " + shell_word(word);
-        if (of_kernel.contains(word) && i + 1 < r.argv.size()) options += " " + shell_word(r.argv[++i]);
-    }
-    return "`cllab " + words + axes_of(r, also) + options + " --device " + r.device.selector + "`";
 }
 
 Difference difference(const Record& faster, const Record& slower) {
