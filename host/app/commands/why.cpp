@@ -107,7 +107,6 @@ void time_cells(const Asked& asked, const model::Device& device, const CellCount
         asked.request, device.selector,
         {say_phase, [&](std::size_t group, std::size_t index, const model::Record& record) {
              auto& done = asked.cells.emplace_back(MeasuredCell{&asked.request.comparisons[group][index], record, ""});
-             asked.choice.warn_of_sizes(*done.cell, done.record);
              if (asked.count_seconds > 0) counts.add_to(*done.cell, done.record, done.not_counted);
          }});
     for (auto& done : asked.cells) {
@@ -146,6 +145,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
     for (auto& done : asked.cells) {
         auto record = done.record;
         auto explanation = explained(peaks, done, record);
+        asked.choice.warn_of_sizes(*done.cell, record);
         if (record.counts && record.counts->constant.loads.mean > 0)
             explanation.advice = trim(explanation.advice + " " + constants);
         say_doing("");

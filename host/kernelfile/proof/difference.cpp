@@ -217,7 +217,10 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
 
 std::string count_of_differences(std::span<const std::byte> found, std::span<const std::byte> expected,
                                  const ElementType& type, const model::Tolerance& allowed) {
-    if (found.size() != expected.size() || type.bytes == 0 || type.is_packed()) return {};
+    if (type.is_packed())
+        return count_of_differences(single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"),
+                                    allowed);
+    if (found.size() != expected.size() || type.bytes == 0) return {};
     model::Errors errors(allowed);
     std::size_t count = 0;
     for (std::size_t at = 0; at + type.bytes <= found.size(); at += type.bytes) {
