@@ -21,7 +21,8 @@ constexpr std::size_t fence_bytes = std::size_t{1} << 30;
 /// Data for the signal handler, in fixed memory. An entry is valid while `begin` is set.
 struct Fenced {
     std::atomic<std::uintptr_t> begin{0};  ///< of the buffer; 0: unused
-    std::uintptr_t end = 0, mapped = 0, mapped_end = 0;
+    std::uintptr_t mapped = 0, mapped_end = 0;
+    std::size_t bytes = 0, element_bytes = 0;
     char name[64] = {};
 };
 std::array<Fenced, 256> fenced;
@@ -47,15 +48,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     for (const auto& one : fenced) {
         const auto begin = one.begin.load();
         if (begin == 0 || at < one.mapped || at >= one.mapped_end) continue;
-        const bool before = at < begin;
-        const auto distance = before ? begin - at : at - one.end + 1;
         char* const end = report + fault_text_bytes - 1;
-        char* to = append(report, end, access_of(context));
-        to = std::to_chars(to, end, distance).ptr;
-        to = append(to, end, distance == 1 ? " byte " : " bytes ");
-        to = append(to, end, before ? "before the start of '" : "past the end of '");
-        to = append(append(to, end, one.name), end, "'");
-        *to = '\0';
+        *append_outside(append(report, end, access_of(context)), end, one.name, static_cast<std::ptrdiff_t>(at - begin),
+                        one.bytes, one.element_bytes) = '\0';
         break;
     }
     std::raise(signal);  // SA_RESETHAND restored the default action
@@ -72,7 +67,30 @@ void catch_faults() {
 
 }  // namespace
 
-FencedPages::FencedPages(std::size_t bytes, std::size_t align, Fence fence, const std::string& name) {
+char* append_outside(char* to, char* end, const char* name, std::ptrdiff_t offset, std::size_t bytes,
+                     std::size_t element_bytes) {
+    const bool before = offset < 0, by_bytes = element_bytes == 0;
+    const auto unit = static_cast<std::ptrdiff_t>(by_bytes ? 1 : element_bytes);
+    const auto index = before ? -((unit - 1 - offset) / unit) : offset / unit;
+    const auto count = static_cast<std::ptrdiff_t>(bytes) / unit;
+    const auto distance = before ? -index : index - count + 1;
+    if (!by_bytes) {
+        to = append(append(append(to, end, "of "), end, name), end, "[");
+        to = append(std::to_chars(to, end, index).ptr, end, "], ");
+    }
+    to = append(std::to_chars(to, end, distance).ptr, end, by_bytes ? " byte" : " element");
+    to = append(to, end, distance == 1 ? "" : "s");
+    if (by_bytes) {
+        to = append(to, end, before ? " before the start of '" : " past the end of '");
+        return append(append(to, end, name), end, "'");
+    }
+    if (before) return append(to, end, " before its start");
+    to = append(to, end, " past its end of ");
+    return append(std::to_chars(to, end, count).ptr, end, count == 1 ? " element" : " elements");
+}
+
+FencedPages::FencedPages(std::size_t bytes, std::size_t align, Fence fence, const std::string& name,
+                         std::size_t element_bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };
     pages_bytes_ = round_up(bytes, page);
@@ -92,7 +110,7 @@ FencedPages::FencedPages(std::size_t bytes, std::size_t align, Fence fence, cons
     own.mapped = reinterpret_cast<std::uintptr_t>(mapped_);
     own.mapped_end = own.mapped + pages_bytes_ + 2 * fence_bytes;
     const auto begin = reinterpret_cast<std::uintptr_t>(pages_ + offset_);
-    own.end = begin + bytes;
+    own.bytes = bytes, own.element_bytes = element_bytes;
     std::memset(own.name, 0, sizeof own.name);
     std::memcpy(own.name, name.data(), std::min(name.size(), sizeof own.name - 1));
     own.begin = begin;

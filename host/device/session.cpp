@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -292,9 +293,10 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     if (begin_ > 0) inner_ = part(0, size_);
 }
 
-GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name)
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name,
+                             std::size_t element_bytes)
     : session_(&session),
-      fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name)),
+      fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name, element_bytes)),
       size_(size_bytes),
       before_(fenced_->offset()),
       behind_(fenced_->pages_bytes() - before_ - size_),
@@ -337,7 +339,7 @@ void GuardedBuffer::arm(std::uint64_t seed, bool anew) {
     armed_ = true;
 }
 
-std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) {
+std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name, std::size_t element_bytes) {
     if (before_ + behind_ == 0) return std::nullopt;
     std::vector<std::byte> found(before_ + behind_);
     const auto& queue = session_->queue();
@@ -346,16 +348,18 @@ std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) 
     const auto expected = session_->guard_pattern(seed_, before_ + behind_);
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
     armed_ = false;
-    const auto outside = [&](std::size_t bytes, const char* where) {
-        return "first write " + std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") + where + " of '" + name +
-               "'";
+    const auto outside = [&](std::size_t offset) {
+        std::array<char, fault_text_bytes> text;
+        const char* const end = append_outside(text.data(), text.data() + text.size(), name.c_str(),
+                                               static_cast<std::ptrdiff_t>(offset), size_, element_bytes);
+        return "first write " + std::string(static_cast<const char*>(text.data()), end);
     };
     for (std::size_t i = before_; i-- > 0;) {
-        if (found[i] != expected[i]) return outside(before_ - i, "before the start");
+        if (found[i] != expected[i]) return outside(i - before_);
     }
     std::size_t i = before_;
     while (found[i] == expected[i]) ++i;
-    return outside(i - before_ + 1, "past the end");
+    return outside(size_ + i - before_);
 }
 
 namespace {

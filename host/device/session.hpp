@@ -172,8 +172,9 @@ public:
     GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer,
                   model::Pages pages = model::Pages::any, bool svm = false);
     /// A buffer in the process's memory with one end at protected pages, and guards in the rest of its first and last
-    /// page. A fault is reported under `name`.
-    GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name);
+    /// page. A fault is reported under `name`, by elements of `element_bytes` unless 0.
+    GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name,
+                  std::size_t element_bytes);
 
     const cl::Buffer& buffer() const { return inner_; }
     /// A sub-buffer; the origin is a multiple of the device's alignment of buffers.
@@ -190,9 +191,8 @@ public:
     void repeat_contents();
     /// Writes the guard pattern unless it is already there; call before each verification. `anew`: always write it.
     void arm(std::uint64_t seed, bool anew = false);
-    /// What was written outside the buffer `name`: "first write 3 bytes before the start of 'dst'". nullopt if nothing
-    /// was.
-    std::optional<std::string> guard_damage(const std::string& name);
+    /// What was written outside the buffer `name`: "first write " and append_outside(). nullopt if nothing was.
+    std::optional<std::string> guard_damage(const std::string& name, std::size_t element_bytes = 0);
 
 private:
     Session* session_ = nullptr;

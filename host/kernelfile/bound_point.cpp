@@ -150,6 +150,7 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
     model::Setup out;
     for (const auto& a : arguments_) {
         const auto& name = a.parameter.name;
+        const auto element_bytes = a.element.is_packed() ? 0 : a.element.bytes;
         if (a.spec.svm) out.svm.push_back(name);
         switch (a.parameter.kind) {
             case Parameter::Kind::local:
@@ -176,11 +177,13 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 if (a.spec.kind == Kind::output)
                     out.args.push_back(model::Output{.name = name,
                                                      .size_bytes = a.element.bytes_of(shape.counts.at(name)),
-                                                     .given = "zero:" + std::to_string(shape.counts.at(name))});
+                                                     .given = "zero:" + std::to_string(shape.counts.at(name)),
+                                                     .element_bytes = element_bytes});
                 else if (auto bytes = data(point, a, shape.counts.at(name), seed); a.parameter.is_const)
-                    out.args.push_back(model::Input{name, std::move(bytes)});
+                    out.args.push_back(model::Input{name, std::move(bytes), element_bytes});
                 else
-                    out.args.push_back(model::InOut{name, std::move(bytes)});
+                    out.args.push_back(
+                        model::InOut{.name = name, .data = std::move(bytes), .element_bytes = element_bytes});
                 break;
             default:
                 out.args.push_back(model::Value{name, value_bytes(point, a)});

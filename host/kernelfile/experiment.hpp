@@ -81,6 +81,12 @@ public:
     std::vector<std::string> variants_of(const KernelPattern& wanted) const;
     /// The id of a variant, <family>_<name>. If the family has several files, the variant's file replaces the family.
     std::string id_of(const model::Experiment& experiment, const model::Variant& variant) const;
+    /// The axes that --axis sets.
+    std::set<std::string> set_axes() const {
+        std::set<std::string> out;
+        for (const auto& [name, values] : settings_) out.insert(name);
+        return out;
+    }
     /// The settings of --axis that these files use.
     std::set<std::string> known_settings() const;
     /// Removes the `settings` that other files use and these do not.

@@ -88,7 +88,9 @@ private:
 struct Input {
     std::string name;
     SharedBytes data;
+    std::size_t element_bytes = 0;
 };
+// element_bytes: to name the element of an access outside; 0: unknown.
 // row_bytes: for data in rows; the guards have at least one row, so that an extra row is detected.
 /// The direction in which transfer steps move a buffer, so that the steps themselves are verified. up: the buffer holds
 /// poison until an Upload brings the data. down: the check sees what the last Download left on the host. A missing or
@@ -100,6 +102,7 @@ struct Output {
     std::size_t size_bytes = 0, row_bytes = 0;
     ByStep by_step = ByStep::none;
     std::string given{};  ///< what a user writes in its place to give it data, "zero:4096"; empty: nobody does
+    std::size_t element_bytes = 0;
 };
 /// Uploaded before verification, guarded on both sides.
 struct InOut {
@@ -107,6 +110,7 @@ struct InOut {
     SharedBytes data;
     std::size_t row_bytes = 0;
     ByStep by_step = ByStep::none;
+    std::size_t element_bytes = 0;
 };
 /// Device memory that is not checked, but poisoned and guarded.
 struct Scratch {

@@ -45,18 +45,19 @@ enum class Warning {
     simulated,
     throttled,
     unlike,
+    unlike_sizes,
     unproved,
     unwritten,
 };
 
 /// Its code in the record, in the order of Warning.
 // clang-format off
-inline constexpr std::array<std::string_view, 35> warning_codes{
+inline constexpr std::array<std::string_view, 36> warning_codes{
     "below-floor", "beyond-memory", "beyond-peak", "clock-limited", "coarse", "collapsed-sass", "cut", "disputed",
     "driver-group", "elsewhere", "event-exceeds-host", "few-cores", "fresh-data", "host-clock", "input-ignored",
     "interrupted", "layers", "native", "no-binary", "no-cost", "no-dump", "no-energy", "no-steps", "no-yardstick",
     "noise-floor", "not-in-turns", "not-linear", "not-settled", "other-results", "partly-written", "simulated",
-    "throttled", "unlike", "unproved", "unwritten"};
+    "throttled", "unlike", "unlike-sizes", "unproved", "unwritten"};
 // clang-format on
 static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::unwritten) + 1);
 
@@ -74,8 +75,12 @@ inline bool is(const std::string& text, Warning code) {
     return text.starts_with(name) && text.substr(name.size()).starts_with(":");
 }
 
-inline bool warns(const Record& record, Warning code) {
-    return std::ranges::any_of(record.warnings, [&](const auto& text) { return is(text, code); });
+/// The sentence of the record's warning; empty if it has none.
+inline std::string text_of(const Record& record, Warning code) {
+    const auto found = std::ranges::find_if(record.warnings, [&](const auto& text) { return is(text, code); });
+    return found == record.warnings.end() ? "" : std::string(sentence_of(*found));
 }
+
+inline bool warns(const Record& record, Warning code) { return !text_of(record, code).empty(); }
 
 }  // namespace cllab::model

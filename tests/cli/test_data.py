@@ -120,7 +120,7 @@ __kernel void k(read_write image2d_t io) {
         status = self.one(text.replace("ADD", "1"), packed("i", range(1, PIXELS + 1)))
         record, = self.check(text.replace("ADD", "2"), status=status == "ok")
         if status == "ok":
-            self.assertEqual(record["reason"], "io[0] is 2, expected 1")
+            self.assertRegex(record["reason"], r"^io\[0\] is 2, expected 1; \d+ of \d+ elements differ$")
 
     def test_write_only_image_may_keep_some_initial_data(self):
         text = """/*cllab
@@ -132,7 +132,7 @@ __kernel void k(write_only image2d_t to) { write_imagei(to, (int2)(get_global_id
 """
         self.assertEqual(self.one(text, packed("i", [-1] * 16 + list(range(16, 32)))), "ok")
         record, = self.check(text.replace("global 8,2", "global 8,3"), status=1)
-        self.assertEqual(record["reason"], "to[16] is -1, expected 16")
+        self.assertRegex(record["reason"], r"^to\[16\] is -1, expected 16; \d+ of \d+ elements differ$")
 
     def test_depth_images_have_their_own_formats(self):
         text = """/*cllab

@@ -19,6 +19,23 @@ SAXPY = """__kernel void saxpy(const float a, __global const float* x, __global 
 }
 """
 
+COPY = """__kernel void {0}(__global const {1}* a, __global {1}* b, int {2}) {{
+    int i = get_global_id(0);
+    if (i < {2}) b[i] = a[i];
+}}
+"""
+TRANSPOSE = """__kernel void turn(__global const float* in, __global float* out, int n) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x < n && y < n) out[x * n + y] = in[y * n + x];
+}
+"""
+DOT = """__kernel {0}void dot1(__global const float* a, __global const float* b, __global float* out, int n) {{
+    float s = 0;
+    for (int i = 0; i < n; ++i) s += a[i] * b[i];
+    out[0] = s;
+}}
+"""
+
 
 class Guesses(KernelFileTest):
     def block(self, text, *args, **more):
@@ -55,6 +72,41 @@ class Guesses(KernelFileTest):
         # Said for both, they are compared, and found to leave different results.
         out, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=1)
         self.assertIn("2 cells: 2 disagree", out)
+
+    def test_kernels_of_the_same_data_get_one_size(self):
+        loop = COPY.format("loop", "float", "n").replace("b[i] = a[i]", "{ float s = 0; for (int k = 0; k < n; ++k) s += a[k]; b[i] = s; }")
+        name = self.write(COPY.format("copy", "float", "n") + loop)
+        block = self.lab("run", name, "--device", "cpu", "--print-block")[0]
+        self.assertEqual(re.findall(r"(?m)^axis .*", block), ["axis n = 4096"])
+        self.lab("run", f"{name}:loop", "--vs", f"{name}:copy", *QUICK, status=1)  # --vs does not refuse them either
+        # The parameters have different names, so the buffers have the same bytes.
+        block = self.block(COPY.format("ones", "float", "n") + COPY.format("fours", "float4", "n4"))
+        self.assertEqual(re.findall(r"(?m)^axis .*", block), ["axis n = 1Mi", "axis n4 = 256Ki"])
+
+    def test_kernels_of_different_guessed_sizes_are_not_ranked(self):
+        name = self.write(COPY.format("copy", "float", "n") + TRANSPOSE)
+        out, _ = self.lab("run", name, *QUICK)
+        out = " ".join(out.split())
+        self.assertIn("None of 2 variants is ranked, because their guessed sizes differ; --axis n=1024 sets one size for all.", out)
+        self.assertIn("the guessed sizes differ between the kernels (here n_turn=1024), so only rows of one size are ranked", out)
+        self.assertNotIn("fastest", out)
+        block = self.block(COPY.format("copy", "float", "n") + TRANSPOSE, "--axis", "n=1024")
+        self.assertEqual(re.findall(r"(?m)^global .*", block), ["global n", "global n,n"])
+        out, _ = self.lab("run", name, *QUICK, "--axis", "n=1024")
+        self.assertNotIn("guessed sizes differ", " ".join(out.split()))
+
+    def test_loop_of_a_single_work_item_takes_measurable_time(self):
+        for attribute, args in (("", ()), ("__attribute__((reqd_work_group_size(1, 1, 1))) ", ()), ("", ("--global", "1"))):
+            with self.subTest(attribute=attribute, args=args):
+                block = self.block(DOT.format(attribute), *args)
+                self.assertIn("axis n = 64Ki\n", block)
+                self.assertIn("arg a = rand:n\n", block)
+                self.assertNotIn("global n", block)
+
+    def test_access_too_far_away_is_named(self):
+        for index, why in (("i * 100000000L", r"dst\[6300000000\] at n=64"), ("i - 10", "memory before the start of dst")):
+            _, err = self.lab("run", self.write(COPY.format("far", "float", "n").replace("* b", "* dst").replace("b[i]", f"dst[{index}]")), *QUICK, status=2)
+            self.assertRegex(err, f"dst cannot be guessed, because the kernel accesses {why}; add lines such as 'arg dst = ")
 
     def test_each_file_has_its_own_block(self):
         names = [self.write(SAXPY, "new.cl"), self.write(SAXPY.replace("y[i] += a * x[i]", "y[i] = y[i] + a * x[i]"), "old.cl")]
@@ -231,8 +283,11 @@ class Guesses(KernelFileTest):
 
     def test_other_commands_guess_too(self):
         name = self.write(SAXPY)
-        out, _ = self.lab("count", name)
+        out, err = self.lab("count", name)
         self.assertIn("float32 fma", out)
+        # Only `run` prints the whole block.
+        self.assertRegex(err, rf"guessed n=1Mi \(by Oclgrind at [^)]*\); `cllab run {name} --print-block` prints the guessed block")
+        self.assertNotIn("arg x", err)
         self.lab("dump", name, "--device", "cpu", "--no-dumps")
         two = SAXPY + SAXPY.replace("saxpy", "other").replace("a * x[i]", "x[i] * a + 0.0f")
         out, _ = self.lab("run", f"{self.write(two, 'two.cl')}:saxpy", "--vs", "other", *QUICK[:-1], "0.3")

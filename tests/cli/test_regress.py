@@ -216,7 +216,7 @@ class Regress(BaselineTest):
         self.assertEqual(cells["pitch_loop"]["change"], "undecided", out)
         if "ratio" in cells["pitch_loop"]:
             self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 2)
-            self.assertIn("too few for a verdict", cells["pitch_loop"]["reason"])
+            self.assertRegex(cells["pitch_loop"]["reason"], r"too few for a verdict; `cllab run .*--baseline base --append` adds one$")
         else:
             self.assertRegex(cells["pitch_loop"]["reason"], "^in every run of (the baseline|today) other processes had its cores$")
         self.assertTrue(whole["recorded"])

@@ -52,6 +52,18 @@ class Terminal(LabTest):
         narrow, wide = (self.shown("describe", "pitch", rows=2000, columns=columns).split() for columns in (50, 300))
         self.assertEqual("".join(narrow), "".join(wide))
 
+    def test_long_wait_is_shown_with_the_limit_and_its_option(self):
+        (self.folder / "end.cl").write_text("/*cllab\narg y = out:64\nglobal 64\n*/\n__kernel void endless(__global int* y) {\n"
+                                            "    volatile int k = 0;\n    while (k >= 0) k = k == 5 ? 1 : k + 1;\n    y[get_global_id(0)] = k;\n}\n")
+        leader, follower = os.openpty()
+        process = subprocess.Popen([CLLAB, "run", "end.cl", "--device", "cpu", "--no-dumps", "--timeout", "11"], cwd=self.folder,
+                                   env=self.environment(TERM="xterm"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        process.wait(timeout=100)
+        err = os.read(leader, 65536).decode()
+        os.close(leader)
+        self.assertIn("end_endless: phase 'verify' has taken 10 s; cllab ends it after 11 s (--timeout)", err)
+
     def test_help_fills_the_lines_of_a_narrow_terminal(self):
         for width in (60, 80, 100):
             lines = self.shown("tune", "--help", rows=200, columns=width).split("\n\n")[1].splitlines()

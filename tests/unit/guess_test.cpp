@@ -218,6 +218,42 @@ BOOST_AUTO_TEST_CASE(given_values_are_not_guessed) {
                                said.all.arguments) == "arg z = out:n\nglobal n\n");
 }
 
+BOOST_AUTO_TEST_CASE(kernels_of_the_same_data_get_one_size) {
+    GuessedKernel large, small;
+    large.axes = {{"n", 1024}}, large.sizes = {{1024, 8192}, {512, 4096}, {256, 2048}};
+    small.axes = {{"n", 256}}, small.sizes = {{256, 2048}, {128, 1024}};
+    large.arguments = {{"a", "rand:n"}, {"b", "out:n"}, {"n", "n"}};
+    small.arguments = {{"a", "rand:n"}, {"b", "zero:n+1"}, {"n", "n"}};
+    std::vector<GuessedKernel> both{large, small};
+    BOOST_TEST(equal_problems(both, {}) == (std::vector<std::size_t>{0, 1}), boost::test_tools::per_element());
+    BOOST_TEST(equal_problems(both, {"n"}) == (std::vector<std::size_t>{0, 0}), boost::test_tools::per_element());
+    share_sizes(both, {});
+    BOOST_TEST(both[0].axes.front().second == 256);
+    BOOST_TEST(both[1].axes.front().second == 256);
+    BOOST_TEST(equal_problems(both, {}) == (std::vector<std::size_t>{0, 0}), boost::test_tools::per_element());
+    // Other inputs.
+    small.arguments.front().second = "rand:n*n";
+    both = {large, small};
+    share_sizes(both, {});
+    BOOST_TEST(both[0].axes.front().second == 1024);
+    // --axis gives both another value.
+    share_sizes(both, {"n"});
+    BOOST_TEST(both[1].axes.front().second == 1024);
+    // The parameters count vectors of four, and have another name.
+    small.axes = {{"m", 256}}, small.sizes = {{256, 8192}, {128, 4096}};
+    small.arguments = {{"a", "rand:m"}, {"b", "out:m"}, {"m", "m"}};
+    both = {small, large};
+    share_sizes(both, {});
+    BOOST_TEST(both[1].axes.front().second == 1024);
+    both.front().sizes = {{256, 4096}};
+    share_sizes(both, {});
+    BOOST_TEST(both[1].axes.front().second == 512);
+    // No size has as many bytes.
+    both.front().sizes = {{256, 4097}};
+    share_sizes(both, {});
+    BOOST_TEST(equal_problems(both, {}) == (std::vector<std::size_t>{0, 1}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(kernels_that_need_different_sizes_get_two_axes) {
     GuessedKernel small, large;
     small.axes = {{"n", 512}}, large.axes = {{"n", 1 << 20}};

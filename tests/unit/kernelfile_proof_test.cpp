@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(unordered_results_are_compared_in_ascending_order) {
     two.answer = Answer{{{"y", model::to_bytes(std::vector<int>{2, 3, -1})}}};
     two.results.front().expected = model::share(std::vector<int>{-1, 3, 2});
     BOOST_TEST(asked(ledger, two, {3, 2, -1}) == "right");
-    BOOST_TEST(asked(ledger, two, {3, 3, -1}) == "y[1] is 3, expected 2");
+    BOOST_TEST(asked(ledger, two, {3, 3, -1}) == "y[1] is 3, expected 2; 1 of 3 elements differ");
     BOOST_TEST(ledger.proof(two).checked_by.find("any order") == std::string::npos);
 }
 
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(reference_overrides_a_differing_device) {
     BOOST_TEST(ledger.proof(differs).checked_by == "reference command, one input");
     BOOST_TEST(ledger.proof(differs).warnings.front() == "elsewhere: they differ");
     differs.answer->remark = "; stale";
-    BOOST_TEST(asked(ledger, differs, {1, 3}) == "y[1] is 3, the reference command has 2; stale");
+    BOOST_TEST(asked(ledger, differs, {1, 3}) == "y[1] is 3, the reference command has 2; 1 of 2 elements differ; stale");
     differs.answer->trouble = "it hangs";
     BOOST_CHECK_THROW(asked(ledger, differs, {1, 2}), Error);
 }

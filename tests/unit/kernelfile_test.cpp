@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_reports_the_odd_one) {
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
     BOOST_TEST(!left(ledger, question("c", 1), wrong));
     BOOST_TEST(ledger.proof(question("c", 1)).disagrees ==
-               "dst[3] is 5, 'a' has 4; a line 'reference NAME' says which one is right");
+               "dst[3] is 5, 'a' has 4; 1 of 4 elements differ; a line 'reference NAME' says which one is right");
     // Two against one.
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
     BOOST_TEST(ledger.proof(question("a", 2)).disagrees == "");
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_reports_the_odd_one) {
     BOOST_TEST(!left(other_ledger, question("a", 1), right));
     BOOST_TEST(!left(other_ledger, question("c", 1), wrong));
     BOOST_TEST(other_ledger.proof(question("a", 1)).disagrees ==
-               "'c' has other results; a line 'reference NAME' says which one is right");
+               "dst[3] is 4, 'c' has 5; 1 of 4 elements differ; a line 'reference NAME' says which one is right");
     // One that is not deterministic is no evidence against the other.
     BOOST_TEST(!left(other_ledger, question("a", 2), other));
     BOOST_TEST(!left(other_ledger, question("c", 2), other));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "model/warning.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
 #include "report/table/ranking.hpp"
@@ -236,6 +237,38 @@ BOOST_AUTO_TEST_CASE(rows_that_lacked_cores_need_a_larger_difference) {
     BOOST_TEST(report::shell_word("") == "''");
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_different_guessed_sizes_are_not_ranked) {
+    auto a = test::cell("k", "a", 1e-3, test::pocl()), b = test::cell("k", "b", 2e-3, test::pocl()),
+         c = test::cell("k", "c", 9e-3, test::pocl());
+    const auto unlike = [](const char* here) {
+        return model::warning(model::Warning::unlike_sizes,
+                              std::string("the guessed sizes differ (here ") + here + "); --axis n=8 sets one size");
+    };
+    a.warnings = b.warnings = {unlike("n=16")};
+    c.warnings = {unlike("n_c=8")};
+    BOOST_TEST(said({a, b, c}) == (std::vector<std::string>{"a fastest", "b slower", "c"}));
+    BOOST_TEST(has(table({a, b, c}), "next is k_b, 2.00 times as long. 1 of 3 is not ranked."), table({a, b, c}));
+    BOOST_TEST(has(table({a, c}),
+                   "None of 2 variants is ranked, because their guessed sizes differ; --axis n=8 sets one size."),
+               table({a, c}));
+}
+
+BOOST_AUTO_TEST_CASE(commands_keep_the_options_that_describe_the_kernel) {
+    auto r = test::cell("k", "a", 1e-3, test::pocl());
+    r.build.source = "k.cl";
+    r.point = {{"n", "64"}};
+    r.argv = {"cllab",      "run",  "k.cl", "-a",     "n=64",     "--arg",   "m=2 + 1",   "--build-options=-DX",
+              "--max-time", "1",    "-I",   "inc",    "--expect", "y=g.bin", "--variant", "fast=-O1",
+              "--json",     "r.js", "--vs", "k.cl:b", "--dumps",  "d"};
+    BOOST_TEST(report::command_text(r, "run k.cl:a") ==
+               "`cllab run k.cl:a --axis n=64 --arg 'm=2 + 1' --build-options=-DX -I inc --expect y=g.bin --variant "
+               "fast=-O1 --dumps d --device 1:0`");
+    BOOST_TEST(report::command_text(r, "profile") == "`cllab profile --dumps d --device 1:0`");
+    BOOST_TEST(report::command_text(r, "isa k.cl:a --hot") ==
+               "`cllab isa k.cl:a --hot --axis n=64 --arg 'm=2 + 1' --build-options=-DX -I inc --variant fast=-O1 "
+               "--dumps d --device 1:0`");
+}
+
 BOOST_AUTO_TEST_CASE(one_command_decides_all_undecided_variants) {
     std::vector<Record> rows;
     for (const auto* variant : {"wide", "loop", "roi"})
@@ -279,7 +312,8 @@ BOOST_AUTO_TEST_CASE(table_ends_with_fastest_next_and_main_difference) {
 }
 
 BOOST_AUTO_TEST_CASE(hot_code_difference_has_the_sign_of_the_times) {
-    const auto running = [](const char* variant, double seconds, unsigned instructions, const char* width, double vectors) {
+    const auto running = [](const char* variant, double seconds, unsigned instructions, const char* width,
+                            double vectors) {
         auto r = test::cell("nn", variant, seconds, test::pocl());
         r.work.bytes = 1e6;
         r.hot = model::Hot{.evidence = model::Hot::sampled, .samples = 400, .in_kernel = 400};
@@ -294,8 +328,9 @@ BOOST_AUTO_TEST_CASE(hot_code_difference_has_the_sign_of_the_times) {
     };
     const auto fast = running("fast", 40e-6, 22, "256", 19);
     auto slow = running("slow", 170e-6, 25, "64", 0);
-    BOOST_TEST(report::difference(fast, slow).text == "nn_fast executes 0.688 instructions per stored byte in vectors of up to "
-                                              "256 bits, nn_slow 3.12 without vectors");
+    BOOST_TEST(report::difference(fast, slow).text ==
+               "nn_fast executes 0.688 instructions per stored byte in vectors of up to "
+               "256 bits, nn_slow 3.12 without vectors");
     // Stores in part: there are more for a byte of an output. That is no smaller number where it is the faster one's.
     slow.hot->blocks.front().elements[model::HotBlock::part_store] = 1;
     BOOST_TEST(report::difference(fast, slow).text.find("nn_slow at least 3.12 without") != std::string::npos);

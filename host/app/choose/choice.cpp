@@ -18,6 +18,8 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/piece.hpp"
+#include "model/warning.hpp"
+#include "report/table/verdict.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -98,8 +100,11 @@ void check_for_files(const CellOptions& invocation, const std::vector<std::strin
                     "option '--input' applies to built-in families only; for a kernel file use --arg NAME=image:FILE");
 }
 
-void say_guess(const GuessedBlock& block) {
+void say_guess(const GuessedBlock& block, bool whole) {
     if (block.kernels.empty()) return;
+    if (!whole)
+        return say("guessed " + (block.sizes.empty() ? "arguments" : block.sizes) + " (" + block.how +
+                   "); `cllab run " + report::shell_word(block.file) + " --print-block` prints the guessed block");
     say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
     say_lines(block.text);
 }
@@ -231,7 +236,7 @@ void Choice::FileSet::guess(const std::vector<AskedBuild>& builds) {
             return one.file == file && std::ranges::count(block.open, one.glob, [](const auto& o) { return o.first; });
         };
         if (!whole || !one_build || others.empty() || std::ranges::any_of(wanted, is_named)) {
-            say_guess(block);
+            say_guess(block, true);
             throw Error(Blame::usage, block.open.front().second);
         }
         for (const auto& [kernel, sentence] : block.open) left_out.push_back(sentence + "; cllab skips it");
@@ -287,13 +292,13 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     for (const auto& one : own_) one->make(wants, taken);
 }
 
-void Choice::say_defaults(double left_out) const {
+void Choice::say_defaults(bool whole, double left_out) const {
     if (!own()) return;
     if (left_out > 0) say(format_exact(left_out) + " cell(s) skipped by 'where' lines");
     for (const auto& one : own_) {
         if (one->guessed.empty())  // a guess states all defaults
             for (const auto& note : one->files.notes()) say(note);
-        for (const auto& block : one->guessed) say_guess(block);
+        for (const auto& block : one->guessed) say_guess(block, whole);
     }
 }
 
@@ -301,6 +306,14 @@ bool Choice::is_guessed(const model::Variant& variant) const {
     return variant.own && std::ranges::any_of(guessed(), [&](const auto& block) {
                return block.file == variant.own->path && block.kernels.count(variant.entry) > 0;
            });
+}
+
+void Choice::warn_of_sizes(const model::Cell& cell, model::Record& record) const {
+    const auto& own = cell.variant->own;
+    for (const auto& block : guessed())
+        for (const auto& [kernel, sentence] : block.unlike)
+            if (own && record.time && block.file == own->path && kernel == cell.variant->entry)
+                record.warnings.push_back(model::warning(model::Warning::unlike_sizes, sentence));
 }
 
 Choice::FileSet& Choice::own_of(const model::Variant& variant) const {

@@ -47,10 +47,12 @@ public:
     /// The cells of the invocation's patterns, without the variant of --vs.
     std::vector<model::Selected> selected() const;
     /// Prints on stderr the defaults and guesses used, and how many cells constraints exclude. Call this after the
-    /// points have been checked.
-    void say_defaults(double left_out = 0) const;
+    /// points have been checked. `whole`: prints the guessed blocks, else only their sizes.
+    void say_defaults(bool whole, double left_out = 0) const;
     /// Whether anything in the kernel's launch was guessed.
     bool is_guessed(const model::Variant& variant) const;
+    /// Adds GuessedBlock::unlike of the cell's kernel to the warnings of a record with a time.
+    void warn_of_sizes(const model::Cell& cell, model::Record& record) const;
     const std::vector<GuessedBlock>& guessed() const { return guessed_; }  ///< by file
     std::vector<std::string> files() const;                                ///< read for their text
     /// A line of such a file, which is named as in a compiler's message. Empty: no such line.

@@ -27,8 +27,8 @@
 #include "run/cell/operation.hpp"
 
 namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, advised, written,
-                                   is_empty)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, sizes, arguments, global, local, offset, how, open, outside,
+                                   advised, written, is_empty)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
                                                 atomic, read_first, before, channel, pixels, argument)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
@@ -213,9 +213,10 @@ std::string question(const std::string& path, const std::string& kernel, const G
     for (const auto& [name, text] : guess.advised)
         for (const auto& line : split("arg " + name + " = " + text, '\n'))
             if (!text.empty()) lines.push_back("'" + line + "'");
-    return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") +
-           " cannot be guessed; add lines such as " +
-           (lines.empty() ? "'arg NAME = rand:1024' (`cllab help data`)" : join(lines, ", ")) + " to the guessed block";
+    return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") + " cannot be guessed" +
+           (guess.outside.empty() ? "" : ", because " + join(guess.outside, ", ")) + "; add lines such as " +
+           (lines.empty() ? "'arg " + guess.open.front() + " = rand:1024' (`cllab help data`)" : join(lines, ", ")) +
+           " to the guessed block";
 }
 
 /// All stated or guessed facts about a kernel.
@@ -235,6 +236,10 @@ StatedOrGuessed known_of(const Stated& stated, const GuessedKernel* guess) {
     return out;
 }
 
+std::string axes_text(const GuessedKernel& kernel) {
+    return join(kernel.axes, " ", [](const auto& axis) { return axis.first + "=" + format_integer(axis.second); });
+}
+
 /// Kernels that --vs compares must process the same data.
 void require_alike(const StatedOrGuessed& one, const StatedOrGuessed& other) {
     if (one.stated.is_enough && other.stated.is_enough) return;  // the user stated both completely
@@ -251,10 +256,31 @@ void require_alike(const StatedOrGuessed& one, const StatedOrGuessed& other) {
             refuse(concat("'axis ", name, " = ", value, "' and 'axis ", name, " = ", same->second, "'"));
 }
 
+/// For a file whose kernels got problems of different sizes: says so for each. `names`: the axes' names in the block.
+void tell_apart(const std::vector<GuessedKernel>& kernels, const std::set<std::string>& set,
+                const kernelfile::GuessedKernels& named, GuessedBlock& out) {
+    const auto first = kernelfile::equal_problems(kernels, set);
+    if (std::set(first.begin(), first.end()).size() < 2) return;
+    std::map<std::string, std::int64_t> least;
+    for (const auto& kernel : kernels)
+        for (const auto& [axis, value] : kernel.axes)
+            if (auto& size = least.try_emplace(axis, value).first->second; value < size) size = value;
+    std::string given;
+    for (const auto& [axis, value] : least)
+        if (!set.contains(axis)) given += " --axis " + axis + "=" + format_integer(value);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        out.unlike[named[i].first] =
+            concat("the guessed sizes differ between the kernels (here ", axes_text(named[first[i]].second),
+                   "), so only rows of one size are ranked;", given, " sets one size for all");
+}
+
 /// The guessed block of one file. `axes`: those of earlier files; adds those of this file.
 GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, const std::vector<Stated>& kernels,
-                           const std::vector<GuessedKernel>& found, std::map<std::string, std::int64_t>& axes) {
+                           const std::vector<GuessedKernel>& found, const std::set<std::string>& set,
+                           std::map<std::string, std::int64_t>& axes) {
     const auto& path = files.files()[file].path;
+    std::vector<GuessedKernel> own;
+    std::vector<std::string> sizes;
     GuessedBlock out{path};
     kernelfile::GuessedKernels guesses;
     bool alone = true;
@@ -269,11 +295,16 @@ GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, con
             continue;
         }
         guesses.emplace_back(signature.name, found[i]);
+        own.push_back(found[i]);
         out.kernels.insert(signature.name);
         alone = alone && build.found.kernels.size() == 1;
         add_once(how, found[i].how);
     }
     out.text = block_of(guesses, alone, axes);
+    tell_apart(own, set, guesses, out);
+    for (const auto& [kernel, guess] : guesses) add_once(sizes, axes_text(guess));
+    std::erase(sizes, "");
+    out.sizes = join(sizes, ", ");
     for (const auto& [kernel, guess] : guesses)
         if (!guess.open.empty()) out.open.emplace_back(kernel, question(path, kernel, guess));
     out.how = join(how, "; ");
@@ -290,7 +321,9 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
     std::vector<Stated> kernels;
     std::ranges::copy_if(all, std::back_inserter(kernels), [](const auto& one) { return !one.is_enough; });
     if (kernels.empty()) return {};
-    const auto found = guesses({files, builds, kernels});
+    auto found = guesses({files, builds, kernels});
+    const auto set = files.set_axes();
+    kernelfile::share_sizes(found, set);
     if (compared) {
         std::vector<StatedOrGuessed> known;
         for (std::size_t next = 0; const auto& one : all)
@@ -300,7 +333,7 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
     std::vector<GuessedBlock> out;
     std::map<std::string, std::int64_t> axes;
     for (std::size_t f = 0; f < files.files().size(); ++f) {
-        auto block = block_of_file(files, f, kernels, found, axes);
+        auto block = block_of_file(files, f, kernels, found, set, axes);
         if (block.kernels.empty() && block.open.empty()) continue;
         kernelfile::Description more;
         kernelfile::parse_statements(block.text, block.file + " (guessed)", 1, more);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -46,9 +47,11 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
 /// The guessed block of one file, for kernels with missing lines.
 struct GuessedBlock {
     std::string file;
-    std::set<std::string> kernels{};  ///< whose lines it has
-    std::string text{};               ///< the lines
-    std::string how{};                ///< "by Oclgrind at n=16, 32", "by the text, …"
+    std::set<std::string> kernels{};              ///< whose lines it has
+    std::string text{};                           ///< the lines
+    std::string how{};                            ///< "by Oclgrind at n=16, 32", "by the text, …"
+    std::string sizes{};                          ///< "n=1Mi, width=1024"; empty: none is guessed
+    std::map<std::string, std::string> unlike{};  ///< by kernel, if problems differ in size: the record's warning
     /// Kernels that cannot be guessed completely, each with a sentence that asks for the missing lines.
     std::vector<std::pair<std::string, std::string>> open{};
 

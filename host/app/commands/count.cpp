@@ -73,7 +73,7 @@ int run_count(const CountOptions& asked) {
     settings.budget_seconds = invocation.budget_seconds;
     settings.wave = invocation.wave;
     catch_interrupts();
-    choice.say_defaults();
+    choice.say_defaults(false);
     if (std::ranges::any_of(cells, [](const auto& cell) { return !cell.variant->own; }))
         say("kernels of families are counted in their form for GPUs; most have another form on a CPU");
     outputs.open();

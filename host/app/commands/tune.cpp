@@ -280,7 +280,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
     catch_interrupts();
     const auto devices = runner.devices(invocation.devices);
     for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
-    choice.say_defaults();
+    choice.say_defaults(false);
     const auto limits = read_profiles(invocation.dumps, devices);
     std::map<std::string, std::size_t> groups;
     for (const auto& device : devices) groups[device.selector] = largest_group(known_answers(invocation.dumps, device));

@@ -14,6 +14,7 @@
 #include "explain/limiter.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
+#include "model/warning.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/explanation.hpp"
@@ -69,6 +70,7 @@ struct MeasuredCell {
 /// Data shared by all cells of a command, and the cells measured on the current device.
 struct WhyContext {
     const WhyOptions& options;
+    const Choice& choice;
     const run::RunRequest& request;
     Runner& runner;
     Sink& sink;
@@ -144,6 +146,7 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
     for (auto& done : asked.cells) {
         auto record = done.record;
         auto explanation = explained(peaks, done, record);
+        asked.choice.warn_of_sizes(*done.cell, record);
         if (record.counts && record.counts->constant.loads.mean > 0)
             explanation.advice = trim(explanation.advice + " " + constants);
         say_doing("");
@@ -155,6 +158,11 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
     if (asked.cells.size() != 2) return ok;
     const auto &a = asked.cells[0], &b = asked.cells[1];
     if (!a.record.time || !b.record.time || a.record.id == b.record.id) return ok;
+    const auto size_of = [](const auto& cell) { return model::text_of(cell.record, model::Warning::unlike_sizes); };
+    if (size_of(a) != size_of(b)) {
+        asked.page.end("The two times do not compare: " + size_of(a) + ".");
+        return ok;
+    }
     const double as_long = b.record.time->median / a.record.time->median;
     const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
     const auto read = report::difference(faster, slower);
@@ -165,9 +173,10 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
                                      explain::is_gpu(a.record), read.ratio) +
                    (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
                         ? ""
-                        : " These times are not told apart; `cllab run " + report::pattern_of(slower) + " --vs " +
-                              report::pattern_of(faster) + report::axes_of(faster) + " --device " +
-                              faster.device.selector + "` tests the difference."));
+                        : " These times are not told apart; " +
+                              report::command_text(
+                                  faster, "run " + report::pattern_of(slower) + " --vs " + report::pattern_of(faster)) +
+                              " tests the difference."));
     return ok;
 }
 
@@ -300,13 +309,13 @@ int run_why(const WhyOptions& asked) {
         check_points(request, device);
     }
     request.settings.limits = profiles_of(invocation, devices);
-    choice.say_defaults(request.left_out);
+    choice.say_defaults(false, request.left_out);
     outputs.open();
     sink.emplace(outputs.json(), nullptr);
 
     // Only cllab's own families declare all their work.
     WhyPage page(*sink);
-    const WhyContext all{asked, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
+    const WhyContext all{asked, choice, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::ranges::any_of(devices, [&](const auto& device) { return all.by_ncu(device); }))
         request.settings.dumps = binaries.path();

@@ -5,6 +5,7 @@
 
 #include "app/comparing/versus.hpp"
 #include "app/files/baseline.hpp"
+#include "app/screen/results.hpp"
 #include "compare/verdict.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
@@ -12,6 +13,7 @@
 #include "core/units.hpp"
 #include "model/result.hpp"
 #include "report/table/comparison.hpp"
+#include "report/table/verdict.hpp"
 #include "run/conditions/conditions.hpp"
 
 namespace cllab::app {
@@ -318,8 +320,9 @@ private:
                                                     shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
             if (!needed)
                 item->out.reason = std::to_string(item->logs_before.size()) +
-                                   " run(s) in the baseline are too few for a verdict; `cllab run ... --baseline DIR "
-                                   "--append` adds one";
+                                   " run(s) in the baseline are too few for a verdict; `" +
+                                   typed(item->before.back()->argv) + " --baseline " +
+                                   report::shell_word(result_.regression.baseline) + " --append` adds one";
         }
     }
 

@@ -5,6 +5,9 @@
 #include <csignal>
 #include <utility>
 
+#include "app/screen/streams.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
 #include "device/driver_settings.hpp"
 
 namespace cllab::app {
@@ -81,8 +84,14 @@ void Lane::wait_for_one(double timeout_seconds, const Events& events) {
         if (const auto* record = current())
             events.begin(position.group, position.index, *record, position.phase.load());
     };
+    const auto show_wait = [&](double seconds) {
+        if (const auto* record = current())
+            say_doing(concat(record->id, ": phase '", worker_->position().phase.load(), "' has taken ",
+                             format_exact(seconds), " s; cllab ends it after ", format_exact(timeout_seconds),
+                             " s (--timeout)"));
+    };
     std::string line;
-    switch (worker_->next(line, timeout_seconds, show)) {
+    switch (worker_->next(line, timeout_seconds, show, show_wait)) {
         case Worker::Event::line: {
             const auto told = told_of(line);
             if (const auto* cell = std::get_if<CellTold>(&told)) return take(*cell, events);
@@ -167,7 +176,7 @@ Loss loss_by_silence(double timeout_seconds) {
 Loss loss_by_death(int status, const Position& position, const std::function<bool()>& passes_in_small_groups) {
     const auto is = [&](int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; };
     if (const std::string fault = position.fault; !fault.empty())
-        return {model::Status::wrong_result, fault + " ended the driver's process"};
+        return {model::Status::wrong_result, fault + "; it ended the driver's process"};
     Loss out{model::Status::launch_failed, death(status), "a write or read outside of a buffer"};
     if (is(SIGABRT))
         out.cause = "an assertion of the driver, printed on standard error, or a write outside of a buffer";

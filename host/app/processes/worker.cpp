@@ -150,11 +150,15 @@ Worker::Event Worker::poll(std::string& line, double seconds) {
     return ended ? Event::ended : quiet_ >= (interrupted_ ? to_wind_down : seconds) ? Event::silent : Event::nothing;
 }
 
-Worker::Event Worker::next(std::string& line, double seconds, const std::function<void()>& moved) {
+Worker::Event Worker::next(std::string& line, double seconds, const std::function<void()>& moved,
+                           const std::function<void(double)>& quiet) {
+    constexpr double long_quiet = 10;
     quiet_ = 0;
-    for (;; wait()) {
+    for (double told = 0;; wait()) {
         if (const auto event = poll(line, seconds); event != Event::nothing) return event;
         if (has_moved() && moved) moved();
+        told = std::min(told, quiet_);
+        if (quiet && quiet_ >= told + long_quiet) quiet(told += long_quiet);
     }
 }
 

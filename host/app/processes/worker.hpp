@@ -65,8 +65,10 @@ public:
     enum class Event { nothing, line, ended, silent };
     /// The next line or event, without waiting. `silent`: no line and no change of position for `seconds` of waiting.
     Event poll(std::string& line, double seconds);
-    /// Waits for a line or event. `moved`: called if the position has changed meanwhile.
-    Event next(std::string& line, double seconds, const std::function<void()>& moved = {});
+    /// Waits for a line or event. `moved`: called if the position has changed meanwhile. `quiet`: called after each ten
+    /// seconds in which nothing happened, with their sum.
+    Event next(std::string& line, double seconds, const std::function<void()>& moved = {},
+               const std::function<void(double)>& quiet = {});
     /// Waits until data arrives, at most a tenth of a second.
     void wait();
 

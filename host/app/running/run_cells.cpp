@@ -26,6 +26,7 @@
 #include "portrait/conclusion.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/table.hpp"
+#include "report/table/verdict.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -37,7 +38,7 @@ using Devices = std::vector<model::Device>;
 bool is_of_launch(const model::Record& record) {
     const auto says = [&](const char* words) { return record.reason.find(words) != std::string::npos; };
     return record.status == model::Status::wrong_result &&
-           (says("past the end of '") || says("before the start of '") || says("it writes nothing"));
+           (says(" past its end of ") || says(" before its start") || says("it writes nothing"));
 }
 
 /// One sentence per build option that, according to `cllab behaviour`, changes no code on the device.
@@ -171,6 +172,15 @@ private:
             if (is_of_launch(record)) record.status = model::Status::launch_failed;
             record.reason += "; sizes and values were guessed, which may be the cause";
         }
+        // The result's own sentence knows neither the file nor the user's options.
+        constexpr std::string_view option = "--check oclgrind";
+        if (const auto at = record.reason.find(option); cell.variant->own && at != record.reason.npos)
+            record.reason.replace(
+                at, option.size(),
+                report::command_text(record, "run " +
+                                                 report::shell_word(cell.variant->own->path + ":" + record.variant) +
+                                                 " " + std::string(option)));
+        plan_.choice.warn_of_sizes(cell, record);
         say_doing("");
         say_log(record);
         for (const auto& idle : idle_options(known_, record.build.options))
@@ -416,7 +426,7 @@ std::vector<model::Device> RunPlan::prepare(Runner& runner) {
         outputs.reads(profile_path(options.dumps, device));
         check_points(request, device);
     }
-    choice.say_defaults(request.left_out);
+    choice.say_defaults(true, request.left_out);
     if (request.settings.measure) request.settings.limits = read_profiles(options.dumps, devices);
     outputs.open();
     return devices;

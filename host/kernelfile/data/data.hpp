@@ -78,6 +78,10 @@ model::SharedBytes read_elements(const std::filesystem::path& path, const Place&
 /// Whether the type or one of its fields is floating-point.
 bool has_floats(const model::ElementType& type);
 
+/// "; 3 of 1024 elements differ", by more than `allowed`. Empty for data without elements and for different sizes.
+std::string count_of_differences(std::span<const std::byte> found, std::span<const std::byte> expected,
+                                 const model::ElementType& type, const model::Tolerance& allowed);
+
 /// The first element of `found` that differs from `expected` by more than `errors` allows: "dst[17] is 3, expected 4".
 /// If the differences look like rounding, names a tolerance that allows all of them. `all_errors`: always gives the
 /// largest errors of floating-point results, for results of other arithmetic.

@@ -14,6 +14,7 @@
 namespace cllab::kernelfile {
 namespace {
 
+using NamedSize = std::pair<std::string, std::int64_t>;
 using Meaning = ScalarName::Meaning;
 using model::Parameter;
 
@@ -114,6 +115,21 @@ std::string how_measured(const KernelFacts& facts, const Samples& samples) {
     return "by Oclgrind" + (sizes.empty() ? "" : " at " + join(sizes, " "));
 }
 
+/// How the kernel leaves a buffer without a length, as a sentence; empty if it was not seen.
+std::string outside(const KernelFacts& facts, const Measured& measured, std::size_t argument) {
+    const auto& p = facts.parameters()[argument];
+    const auto& samples = measured.samples;
+    if (!p.is_buffer() || samples.runs.empty()) return {};
+    if (samples.seen[argument].before) return "the kernel accesses memory before the start of " + p.name;
+    if (measured.lengths.of.contains(p.name)) return {};
+    const auto& [sizes, seen] = samples.telling();
+    std::vector<std::string> at;
+    for (std::size_t a = 0; a < sizes.size(); ++a)
+        at.push_back(samples.shape.axes[a].shown + "=" + std::to_string(sizes[a]));
+    const auto last = (seen.arguments[argument].last - 1) / element_bytes(facts, samples, argument);
+    return concat("the kernel accesses ", p.name, "[", last, "]", at.empty() ? "" : " at " + join(at, " "));
+}
+
 GuessedKernel result(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
     GuessedKernel out;
     const auto& shape = measured.samples.shape;
@@ -125,6 +141,7 @@ GuessedKernel result(const KernelFacts& facts, const Measured& measured, std::in
     };
     for (const auto& axis : shape.axes)
         if (axis.is_new) out.axes.emplace_back(axis.name, size);
+    out.sizes = sizes_up_to(facts, measured, size);
     for (std::size_t i = 0; i < facts.parameters().size(); ++i) {
         const auto& p = facts.parameters()[i];
         if (facts.said.is_given(p)) continue;
@@ -137,12 +154,47 @@ GuessedKernel result(const KernelFacts& facts, const Measured& measured, std::in
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
             out.open.push_back(p.name), out.advised[p.name] = shown(advice_for(facts, measured, i));
+        if (const auto why = text.empty() ? outside(facts, measured, i) : ""; !why.empty()) out.outside.push_back(why);
     }
     if (facts.said.global.empty()) out.global = shown(join(shape.global, ","));
     if (facts.said.local.empty()) out.local = shape.local_text();
     out.offset = shape.offset_text();
     out.how = how_measured(facts, measured.samples);
     return out;
+}
+
+/// Whether two kernels with one kind of size get the same arrays, of which the inputs have the same contents.
+bool take_same_data(const GuessedKernel& one, const GuessedKernel& other) {
+    const auto data = [&](const GuessedKernel& kernel) {
+        Texts out;
+        for (const auto& [name, text] : kernel.arguments) {
+            if (text.find(':') == text.npos) continue;
+            const bool is_single = one.axes.size() == 1 && kernel.axes.size() == 1;
+            const auto shown = is_single ? renamed(text, kernel.axes.front().first, one.axes.front().first) : text;
+            out.emplace(name, text.starts_with("rand") ? shown : "");
+        }
+        return out;
+    };
+    return one.open.empty() && other.open.empty() && !one.axes.empty() && one.axes.size() == other.axes.size() &&
+           data(one) == data(other);
+}
+
+/// The largest size that each kernel may have, or the sizes with the most bytes that all may have. Kernels that have
+/// none keep their sizes.
+void share_size(const std::vector<GuessedKernel*>& kernels) {
+    const auto& first = *kernels.front();
+    const auto names = [](const GuessedKernel& kernel) { return mapped(kernel.axes, &NamedSize::first); };
+    const bool one_name = std::ranges::all_of(kernels, [&](const auto* k) { return names(*k) == names(first); });
+    const auto sizes = first.sizes;
+    for (const auto& [size, bytes] : sizes) {
+        const auto fits = [&, size = size, bytes = bytes](const auto& s) {
+            return one_name ? s.first == size : s.second == bytes;
+        };
+        if (!std::ranges::all_of(kernels, [&](const auto* k) { return std::ranges::any_of(k->sizes, fits); })) continue;
+        for (auto* kernel : kernels)
+            for (auto& axis : kernel->axes) axis.second = std::ranges::find_if(kernel->sizes, fits)->first;
+        return;
+    }
 }
 
 /// The text of an argument in a small launch; empty if it has none.
@@ -276,6 +328,40 @@ GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, cons
     const auto shape = shape_of(facts, arguments, group, bounds);
     const auto found = measure(facts, shape);
     return result(facts, found, timed_size(facts, found));
+}
+
+void share_sizes(std::vector<GuessedKernel>& kernels, const std::set<std::string>& set) {
+    std::map<std::string, std::int64_t> of_set;  // --axis gives it another value, but one for all
+    for (auto& kernel : kernels)
+        for (auto& [axis, value] : kernel.axes)
+            if (set.contains(axis)) value = of_set.emplace(axis, value).first->second;
+    std::vector<bool> is_done(kernels.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        std::vector<GuessedKernel*> alike;
+        for (auto j = i; j < kernels.size(); ++j)
+            if (!is_done[j] && take_same_data(kernels[i], kernels[j])) alike.push_back(&kernels[j]), is_done[j] = true;
+        if (alike.size() > 1) share_size(alike);
+    }
+}
+
+std::vector<std::size_t> equal_problems(const std::vector<GuessedKernel>& kernels, const std::set<std::string>& set) {
+    // By kernel: its axes, and the bytes at their size.
+    auto problems = mapped(kernels, [&](const GuessedKernel& kernel) {
+        std::map<std::string, std::int64_t> axes(kernel.axes.begin(), kernel.axes.end());
+        std::erase_if(axes, [&](const auto& axis) { return set.contains(axis.first); });
+        std::int64_t bytes = -1;
+        for (const auto& size : kernel.sizes)
+            if (!axes.empty() && size.first == axes.begin()->second) bytes = size.second;
+        return std::pair(axes, bytes);
+    });
+    return mapped(problems, [&](const auto& own) {
+        const auto first = std::ranges::find_if(problems, [&](const auto& other) {
+            const auto has = [&](const auto& axis) { return other.first.contains(axis.first); };
+            return own.first.empty() || own.first == other.first ||
+                   (own.second > 0 && own.second == other.second && std::ranges::none_of(own.first, has));
+        });
+        return static_cast<std::size_t>(first - problems.begin());
+    });
 }
 
 std::string block_of(GuessedKernels& kernels, bool alone, std::map<std::string, std::int64_t>& axes) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,10 +102,13 @@ struct SaidOfKernel {
 /// The guess for a kernel, in the syntax of a block.
 struct GuessedKernel {
     std::vector<std::pair<std::string, std::int64_t>> axes;
+    /// Sizes that the axes may have, with the bytes of all buffers: the guess, then smaller ones.
+    std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
     std::vector<std::pair<std::string, std::string>> arguments;
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments that cannot be guessed
+    std::vector<std::string> outside;   ///< sentences about accesses for which no open argument has room
     /// By open argument: a value that fits the guesses for the others. Further lines may follow it. Empty: none is
     /// known.
     std::map<std::string, std::string> advised;
@@ -114,6 +118,11 @@ struct GuessedKernel {
 
 /// `launch`: empty if there is no simulator.
 GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch);
+
+/// Gives kernels that take the same data one size, where there is one. `set`: axes that the user sets for all kernels.
+void share_sizes(std::vector<GuessedKernel>& kernels, const std::set<std::string>& set);
+/// By kernel: the first kernel with a problem of the same size. Kernels without a guessed size fit any.
+std::vector<std::size_t> equal_problems(const std::vector<GuessedKernel>& kernels, const std::set<std::string>& set);
 
 using GuessedKernels = std::vector<std::pair<std::string, GuessedKernel>>;  ///< by kernel
 

@@ -50,6 +50,12 @@ std::string data_of(const KernelFacts& facts, const Measured& measured, std::siz
 }
 
 constexpr std::int64_t widest_image = 4096;  // every device supports it
+constexpr std::int64_t least_size = 64;      // of a guessed axis
+
+/// Rounded down to whole groups, at least one.
+std::int64_t in_groups(const LaunchShape& shape, std::int64_t size) {
+    return std::max(size - size % shape.group_multiple(), shape.group_multiple());
+}
 
 Extents sizes_at(const LaunchShape& shape, std::int64_t size) {
     return mapped(shape.axes, [&](const auto& axis) { return axis.is_new ? size : axis.value; });
@@ -111,6 +117,15 @@ bool grows(const LaunchShape& shape, const std::string& text) {
     return std::ranges::any_of(shape.axes, [&](const auto& axis) { return axis.is_new && names.contains(axis.name); });
 }
 
+/// Of a buffer in a problem of that size.
+double bytes_of(const KernelFacts& facts, const Measured& measured, std::size_t argument, std::int64_t size) {
+    const auto& shape = measured.samples.shape;
+    const auto length = measured.lengths.of.find(facts.parameters()[argument].name);
+    if (length == measured.lengths.of.end() || !facts.parameters()[argument].is_buffer()) return 0;
+    return static_cast<double>(shape.value_of(length->second, sizes_at(shape, size))) *
+           static_cast<double>(element_bytes(facts, measured.samples, argument));
+}
+
 /// Whether a problem of that size fits memory, the widest image, and the data that the user gives.
 bool has_room(const KernelFacts& facts, const Measured& measured, std::int64_t size) {
     constexpr double most_bytes = 512 << 20;
@@ -125,8 +140,7 @@ bool has_room(const KernelFacts& facts, const Measured& measured, std::int64_t s
             for (const auto& pixels : split(length->second, ','))
                 if (samples.shape.value_of(pixels, sizes) > widest_image) return false;
         if (!p.is_buffer()) continue;
-        const auto bytes = static_cast<double>(samples.shape.value_of(length->second, sizes)) *
-                           static_cast<double>(element_bytes(facts, samples, i));
+        const auto bytes = bytes_of(facts, measured, i, size);
         const bool is_limited = facts.said.is_given(p) && !grows(samples.shape, facts.said.given.at(p.name).text) &&
                                 !measured.by_text() && samples.seen[i].touched();
         if (is_limited && bytes > static_cast<double>(samples.runs.front().seen.arguments[i].size)) return false;
@@ -203,20 +217,36 @@ std::optional<Measured> checked(const KernelFacts& facts, const Measured& before
 }
 
 std::int64_t timed_size(const KernelFacts& facts, const Measured& measured) {
-    constexpr double most_instructions = 3e9, most_items = 1 << 26;
-    constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64}, least = 64;
+    constexpr double most_items = 1 << 26;
+    constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
+    constexpr std::int64_t of_one_item = 1 << 16;  // a GPU takes milliseconds, a CPU a hundred microseconds
     const auto& shape = measured.samples.shape;
     const auto growth = growth_of(measured.samples);
     const auto dimensions = std::min<std::size_t>(3, std::max(count_new(shape), shape.global.size()));
     const auto is_image = [](const auto& p) { return p.kind == Parameter::Kind::image; };
-    auto size = growth.has_loop() ? with_loops[dimensions - 1] : usual[dimensions - 1];
+    const bool is_serial = items_at(shape, of_one_item) == 1;
+    const double most_instructions = is_serial ? 1e7 : 3e9;
+    auto size = is_serial ? of_one_item : growth.has_loop() ? with_loops[dimensions - 1] : usual[dimensions - 1];
     if (std::ranges::any_of(facts.parameters(), is_image)) size = std::min(size, widest_image);
     const auto is_too_much = [&] {
         return growth.instructions_at(size) > most_instructions || items_at(shape, size) > most_items ||
                !has_room(facts, measured, size) || overruns_at(facts, measured, size);
     };
-    while (size > least && is_too_much()) size /= 2;
-    return std::max(size - size % shape.group_multiple(), shape.group_multiple());
+    while (size > least_size && is_too_much()) size /= 2;
+    return in_groups(shape, size);
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> sizes_up_to(const KernelFacts& facts, const Measured& measured,
+                                                               std::int64_t timed) {
+    const auto& shape = measured.samples.shape;
+    std::vector<std::pair<std::int64_t, std::int64_t>> out;
+    for (auto size = timed; size >= least_size && count_new(shape) > 0; size /= 2) {
+        double bytes = 0;
+        for (std::size_t i = 0; i < facts.parameters().size(); ++i)
+            bytes += bytes_of(facts, measured, i, in_groups(shape, size));
+        out.emplace_back(in_groups(shape, size), static_cast<std::int64_t>(bytes));
+    }
+    return out;
 }
 
 }  // namespace cllab::kernelfile

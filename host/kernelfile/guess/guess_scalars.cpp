@@ -151,7 +151,7 @@ struct ShapeOf {
         const bool asks_for_items = facts.by_text || facts.calls_any({"get_global_id", "get_local_id", "get_group_id",
                                                                       "get_global_linear_id", "get_local_linear_id"});
         for (unsigned d = 0; d < facts.dimensions; ++d)
-            if (out.global[d].empty() && !asks_for_items && out.local.empty())
+            if (out.global[d].empty() && !asks_for_items && out.group_multiple() == 1)
                 out.global[d] = "1";
             else if (out.global[d].empty())
                 out.global[d] = unbounded(d);
@@ -159,11 +159,12 @@ struct ShapeOf {
         return out;
     }
 
-    /// The result keeps a number that the user gave. It becomes an axis, so that small launches can use smaller sizes.
+    /// The result keeps a number that the user gave. If it is not 1, it becomes an axis, so that small launches can use
+    /// smaller sizes.
     void set_given(unsigned d, const std::string& text) {
         const auto value = parse_integer(text);
-        if (value) out.axes.push_back({"cllab_global_" + std::to_string(d), text, false, *value});
-        out.global[d] = value ? out.axes.back().name : text;
+        if (value && *value > 1) out.axes.push_back({"cllab_global_" + std::to_string(d), text, false, *value});
+        out.global[d] = value && *value > 1 ? out.axes.back().name : text;
     }
     void set_bounded(unsigned d, const ItemBound& bound) {
         std::vector<std::string> names;
@@ -227,9 +228,14 @@ struct ShapeOf {
         const auto dimension = scalar.name.dimension;
         if (facts.dimensions == 1 && !scalar.is_part() && dimension >= 0 && out.axes.size() < most_axes && !is_said)
             return axis_named(scalar.word);
+        // A single work-item loops over the size.
+        if (out.axes.empty() && !scalar.is_part() && is_single_item()) return axis_named(scalar.word);
         if (dimension >= static_cast<int>(facts.dimensions)) return "4";
         const auto d = static_cast<std::size_t>(std::max(0, dimension));
         return is_said ? out.global[d] : extent(d);
+    }
+    bool is_single_item() const {
+        return std::ranges::all_of(out.global, [](const auto& size) { return size == "1"; });
     }
     /// The axis of a dimension's size.
     std::string extent(std::size_t d) const {

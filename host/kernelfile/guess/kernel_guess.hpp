@@ -158,6 +158,9 @@ std::optional<Measured> checked(const KernelFacts& facts, const Measured& before
 
 /// The size of all new axes. It is worth timing and takes a fraction of a second on two cores.
 std::int64_t timed_size(const KernelFacts& facts, const Measured& measured);
+/// GuessedKernel::sizes; empty without new axes.
+std::vector<std::pair<std::int64_t, std::int64_t>> sizes_up_to(const KernelFacts& facts, const Measured& measured,
+                                                               std::int64_t timed);
 
 // Parts of several steps.
 /// `sizes`: of the axes. `lengths`: Lengths::of, for the sizes of images; empty before they are measured.

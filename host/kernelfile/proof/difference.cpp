@@ -295,6 +295,29 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
            ", " + whose + " " + std::to_string(std::to_integer<unsigned>(expected[i]));
 }
 
+std::string count_of_differences(std::span<const std::byte> found, std::span<const std::byte> expected,
+                                 const ElementType& type, const model::Tolerance& allowed) {
+    if (type.is_packed())
+        return count_of_differences(single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"),
+                                    allowed);
+    if (found.size() != expected.size() || type.bytes == 0) return {};
+    model::Errors errors(allowed);
+    std::size_t count = 0;
+    for (std::size_t at = 0; at + type.bytes <= found.size(); at += type.bytes) {
+        const auto a = found.subspan(at, type.bytes), e = expected.subspan(at, type.bytes);
+        if (std::ranges::equal(a, e)) continue;
+        const auto lanes = type.is_opaque() ? 0 : type.bytes / type.lane_bytes;
+        bool differs = type.is_opaque();
+        for (std::size_t lane = 0; lane < lanes && !differs; ++lane) {
+            const auto *x = a.data() + lane * type.lane_bytes, *y = e.data() + lane * type.lane_bytes;
+            differs = !is_padding(type, lane) && std::memcmp(x, y, type.lane_bytes) != 0 &&
+                      !with_lane_type(type, [&]<typename T>(T) { return errors.tolerates(load<T>(x), load<T>(y)); });
+        }
+        count += differs;
+    }
+    return "; " + std::to_string(count) + " of " + std::to_string(found.size() / type.bytes) + " elements differ";
+}
+
 std::size_t untouched_bytes(std::span<const std::byte> data, std::uint64_t seed, const ElementType& type) {
     constexpr std::size_t word_bytes = 8;
     const auto words = data.size() / word_bytes;

@@ -139,7 +139,9 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
             auto wrong =
                 difference(result.name, buffers.data.at(result.name), expected, result.type, own, whose, by_command);
             errors.merge(own);
-            if (wrong) return fail(by_command ? *wrong + q.answer->remark : *wrong);
+            if (!wrong) continue;
+            const auto count = count_of_differences(buffers.data.at(result.name), expected, result.type, own.allowed());
+            return fail(*wrong + count + (by_command ? q.answer->remark : ""));
         }
         if (all.empty()) unproved.push_back(result);
         if (all.empty() && first) seen.unproved.insert(result.name);
@@ -200,7 +202,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         if (!wrong) return std::nullopt;
         own->by.erase(self);
         return "it is not deterministic: " + *wrong +
-               "; work-items race, or it reads outside of a buffer: `--check oclgrind` looks for both";
+               "; work-items race, or it reads outside of a buffer; --check oclgrind looks for both";
     }
     if (const auto theirs = std::ranges::find_if(answers, is_of_alike); theirs != answers.end()) {
         const auto& other = *std::ranges::find_if(theirs->by, alike);
@@ -221,7 +223,6 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
             // The first point of a variant, for example its first build options, is the reference of its other points.
             if (other.variant == q.variant) return *wrong + "; a line 'reference NAME' says which one is right";
             own.disputed_by = other.variant;
-            own.dispute = *wrong;
         }
     }
     for (auto& answer : answers)
@@ -236,11 +237,6 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     }
     answers.push_back(std::move(mine));
     return std::nullopt;
-}
-
-const Ledger::Seen* Ledger::seen_of(const Question& q) const {
-    const auto found = seen_.find({q.comparison, q.variant, q.point});
-    return found == seen_.end() ? nullptr : &found->second;
 }
 
 void Ledger::know_code(const Question& q, const std::string& fingerprint) {
@@ -317,6 +313,27 @@ std::vector<std::string> Ledger::open_results(const Question& q, const Seen& see
     return out;
 }
 
+std::string Ledger::how_they_differ(const Question& q, const std::string& variant) const {
+    const Member self{q.variant, q.point, q.alike, q.text};
+    const auto is_by = [&](const Member& member) { return member.variant == variant; };
+    const auto answers = answers_.find(q.comparison);
+    for (const auto& [launched, all] : answers->second) {
+        const auto own = std::ranges::find_if(all, [&](const auto& a) { return a.by.count(self) != 0; });
+        const auto other = std::ranges::find_if(
+            all, [&](const auto& a) { return a.by.count(self) == 0 && std::ranges::any_of(a.by, is_by); });
+        if (own == all.end() || other == all.end()) continue;
+        for (const auto& result : q.results) {
+            const auto ours = own->contents.find(result.name), theirs = other->contents.find(result.name);
+            if (ours == own->contents.end() || theirs == other->contents.end()) continue;
+            model::Errors errors(tolerance_of(q, result));
+            if (const auto differs = kernelfile::difference(result.name, ours->second, theirs->second, result.type,
+                                                            errors, "'" + variant + "' has"))
+                return *differs + count_of_differences(ours->second, theirs->second, result.type, errors.allowed());
+        }
+    }
+    return "'" + variant + "' has other results";
+}
+
 /// For an unverified cell: reports kernels that give other results for the same data.
 void Ledger::say_others(const Question& q, const std::set<Member>& others, model::Proof& to) const {
     for (const auto& other : others) {
@@ -328,10 +345,11 @@ void Ledger::say_others(const Question& q, const std::set<Member>& others, model
                                });
         if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
         const auto names = q.variant + ", " + other.variant;
-        const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results";
+        const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results: " +
+                              how_they_differ(q, other.variant);
         if (other.text == q.text) {
             to.disagrees = sentence + "; if both are right, add a line 'differ " + names + "'; else 'same " + names +
-                           "', 'reference KERNEL' or 'expect NAME = FILE' tells which is right, and where they differ";
+                           "', 'reference KERNEL' or 'expect NAME = FILE' tells which is right";
             return;
         }
         to.warnings.push_back(
@@ -367,8 +385,7 @@ model::Proof Ledger::proof(const Question& q) const {
     const bool disputed = !proved && !seen.disputed_by.empty() && !others.empty();
     if (disputed && others.size() >= codes.size()) {
         // Nothing tells which one is right.
-        out.disagrees = (seen.dispute.empty() ? "'" + seen.disputed_by + "' has other results" : seen.dispute) +
-                        "; a line 'reference NAME' says which one is right";
+        out.disagrees = how_they_differ(q, seen.disputed_by) + "; a line 'reference NAME' says which one is right";
         return out;
     }
     if (disputed) {

@@ -123,8 +123,8 @@ private:
         std::set<std::string> unproved;            ///< results without a file, kernel or command to compare with
         std::set<std::string> empty_relations;     ///< texts of relations with tells_nothing()
         std::map<std::string, std::string> given;  ///< Question::given
-        std::string disputed_by, dispute, code;    ///< dispute: what differs, if this cell ran later
-        bool wrong = false;                        ///< in one of its checks
+        std::string disputed_by, code;
+        bool wrong = false;         ///< in one of its checks
         std::string other_results;  ///< how results of two texts differ
     };
 
@@ -139,7 +139,9 @@ private:
     static bool writes_something(const Question& question, const model::Buffers& buffers, Seen& seen);
     std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
                                                    const model::Buffers& buffers, model::Errors& errors);
-    const Seen* seen_of(const Question& question) const;
+    const Seen* seen_of(const Question& question) const {
+        return seen_of_member(question, {question.variant, question.point, {}, {}});
+    }
     /// The cells that always gave this cell's results, with the cell itself; and the cells that gave other results.
     std::pair<std::set<Member>, std::set<Member>> company(const Question& question) const;
     /// The names of what proves its results, strongest first.
@@ -149,6 +151,8 @@ private:
     /// The results that nothing proves.
     static std::vector<std::string> open_results(const Question& question, const Seen& seen);
     const Seen* seen_of_member(const Question& question, const Member& member) const;
+    /// The first element that differs from the results of that variant, both values and the number of such elements.
+    std::string how_they_differ(const Question& question, const std::string& variant) const;
     void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison

@@ -62,9 +62,7 @@ std::string again_text(const model::PeakAgain& p) {
     return p.name + ": " + (p.now > 0 ? quantity(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
-std::string profile_command(const model::Record& record) {
-    return "`cllab profile --device " + record.device.selector + "`";
-}
+std::string profile_command(const model::Record& record) { return command_text(record, "profile"); }
 
 /// Whether `why` would know more of the record: it counts what a user's kernel executes.
 bool is_countable(const model::Record& record, const Explanation& e) {
@@ -79,10 +77,10 @@ std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit != Limit::unexplained && !in_cores) return "";
     if (!in_cores && !e.no_peak.empty())
         return "; " + profile_command(record) + " measures the peaks in 60 s on an idle machine";
-    const auto kernel = pattern_of(record) + axes_of(record), device = " --device " + record.device.selector;
     if (!in_cores && is_countable(record, e))
-        return "; `cllab why " + kernel + device + "` also counts what the kernel executes, which may explain it";
-    return "; `cllab isa " + kernel + " --hot" + device + "` shows the code that runs";
+        return "; " + command_text(record, "why " + pattern_of(record)) +
+               " also counts what the kernel executes, which may explain it";
+    return "; " + command_text(record, "isa " + pattern_of(record) + " --hot") + " shows the code that runs";
 }
 
 /// The first line: the time, what limits it, and the next step.

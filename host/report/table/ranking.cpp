@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "core/grouped.hpp"
 #include "core/units.hpp"
+#include "model/warning.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
@@ -77,15 +79,20 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
 /// `members`: indices of rows at one point. `sets`: number of sets ranked before.
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
                 bool& apart) {
-    std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
+    // Rows whose guessed sizes differ took turns, but not with the same problem.
+    std::map<std::pair<std::optional<model::Turns>, std::string>, std::vector<std::size_t>> took_turns;
+    std::set<std::optional<model::Turns>> all_turns;
     for (const auto i : members)
-        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval())
-            took_turns[model::turns_of(*rows[i])].push_back(i);
-    apart = apart || took_turns.size() > 1;
-    for (auto& [turns, set] : took_turns) {
+        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) {
+            took_turns[{model::turns_of(*rows[i]), model::text_of(*rows[i], model::Warning::unlike_sizes)}].push_back(
+                i);
+            all_turns.insert(model::turns_of(*rows[i]));
+        }
+    apart = apart || all_turns.size() > 1;
+    for (auto& [key, set] : took_turns) {
         for (const auto i : set) ranks[i].set = sets;
         ++sets;
-        if (turns) rank_set(rows, set, ranks);
+        if (key.first) rank_set(rows, set, ranks);
     }
 }
 

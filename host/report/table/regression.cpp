@@ -146,7 +146,7 @@ std::string lead_of(const model::Regression& r) {
                            "With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
                            r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),
                            r.looks > 1 ? "; each cell is tested up to " + std::to_string(r.looks) + " times" : "")
-                     : "No cell needed timing.";
+                     : "No cell needed a comparison of times.";
     if (r.recorded)
         lead +=
             " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "

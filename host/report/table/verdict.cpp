@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -150,7 +149,7 @@ std::string deciding_command(const Cells& cells, bool all, const model::PointVal
     const auto whole = all ? whole_of(a) : "";
     const auto sides =
         names.size() == 2 ? names[1] + " --vs " + names[0] : (whole.empty() ? join(names, " ") : whole) + " --vs best";
-    return "; `cllab run " + sides + axes_of(a, where) + " --device " + a.device.selector + "` decides";
+    return "; " + command_text(a, "run " + sides, where) + " decides";
 }
 
 /// The smallest share of its cores that one of the cells had.
@@ -180,6 +179,9 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
+        if (const auto unlike = model::text_of(least, model::Warning::unlike_sizes); !unlike.empty())
+            return {fmt::format("None of {} variants is ranked, because their guessed sizes differ{}.", timed.size(),
+                                unlike.substr(unlike.rfind(';')))};
         const auto command = deciding_command(sorted, false, where);
         return {fmt::format("None of {} {} is ranked, because {}; {} has the shortest time, {}{}.", timed.size(),
                             command.empty() ? "rows" : "variants",
@@ -328,36 +330,6 @@ std::string spread_of(const Record& r) {
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
     return interval.empty() ? "" : interval + " %";
-}
-
-std::string pattern_of(const Record& r) {
-    const auto& file = r.build.source;
-    const bool own = std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(file); });
-    return own && !file.empty() ? shell_word(file + ":" + r.variant) : r.id;
-}
-
-std::string shell_word(std::string word) {
-    constexpr std::string_view plain = "_-+=:,./@%^";
-    const auto is_plain = [&](unsigned char c) { return std::isalnum(c) || plain.find(c) != plain.npos; };
-    if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-    for (auto at = word.find('\''); at != word.npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
-    return "'" + word + "'";
-}
-
-bool sets_axis(std::string_view word, const std::string& axis) {
-    if (constexpr std::string_view option = "--axis="; word.starts_with(option)) word.remove_prefix(option.size());
-    return word.starts_with(axis) && word.substr(axis.size()).starts_with('=');
-}
-
-std::string axes_of(const Record& r, const model::PointValues& also) {
-    const auto is_given = [&](const std::string& axis) {
-        return std::ranges::any_of(r.argv, [&](const auto& word) { return sets_axis(word, axis); });
-    };
-    std::string out;
-    for (const auto& [axis, value] : r.point)
-        if (!value.empty() && (is_given(axis) || std::ranges::count(also, axis, [](const auto& a) { return a.first; })))
-            out += " --axis " + shell_word(axis + "=" + value);
-    return out;
 }
 
 Difference difference(const Record& faster, const Record& slower) {

@@ -25,6 +25,7 @@ MemoryForm form_of(const Argument& argument) {
     std::visit(
         [&](const auto& a) {
             if constexpr (requires { a.row_bytes; }) row_bytes = a.row_bytes;
+            if constexpr (requires { a.element_bytes; }) out.element_bytes = a.element_bytes;
             if constexpr (requires { a.by_step; }) out.by_step = a.by_step;
         },
         argument);
@@ -49,7 +50,8 @@ SharedBytes data_of(const Argument& argument) {
 
 device::GuardedBuffer make_buffer(device::Session& session, const MemoryForm& form, Pages pages, device::Fence fence) {
     if (form.size_bytes == 0) throw Error(Blame::result, "argument '" + form.name + "' has size 0");
-    if (fence != device::Fence::none) return device::GuardedBuffer(session, form.size_bytes, fence, form.name);
+    if (fence != device::Fence::none)
+        return device::GuardedBuffer(session, form.size_bytes, fence, form.name, form.element_bytes);
     // A family asks for room for its data only; what just fits may not fit together with its guards.
     if (const auto most = session.facts().max_alloc_bytes;
         most > 0 && form.guard_bytes > 0 && form.size_bytes + 2 * form.guard_bytes > most)

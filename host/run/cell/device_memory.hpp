@@ -22,6 +22,7 @@ double device_bytes(const model::Setup& setup);
 struct MemoryForm {
     std::string name;
     std::size_t size_bytes = 0, guard_bytes = 0;  ///< guard_bytes: on each side
+    std::size_t element_bytes = 0;                ///< 0: unknown
     bool read_back = false, poisoned = false;
     bool keeps = false;  ///< an operation may read what the previous one left, e.g. a position in a chain of that data
     bool svm = false;
@@ -59,7 +60,9 @@ public:
     /// forget_read_back().
     std::span<const std::byte> read_back();
     void forget_read_back();
-    std::optional<std::string> guard_damage() { return image_ ? std::nullopt : buffer_.guard_damage(form_.name); }
+    std::optional<std::string> guard_damage() {
+        return image_ ? std::nullopt : buffer_.guard_damage(form_.name, form_.element_bytes);
+    }
     /// Of a fenced buffer: whether the device works in the memory that it was given. Call it after read_back().
     bool lies_in_place() const;
     bool is_filled() const { return buffer_.is_filled(); }  ///< as GuardedBuffer's, as the next
