@@ -96,7 +96,7 @@ private:
 /// that is `last`.
 std::string listed(const CellCode& code, const LiveCode& live, const inspect::Instruction& one, std::string& last) {
     const bool numbered = code.counts.isa->virtual_machine;
-    return source_line(code, one.address, last) + live.beside(one.address) +
+    return source_line(code, one.address, last) + live.column_at(one.address) +
            (numbered ? fmt::format("{:8}", one.address) : fmt::format("{:8x}", one.address)) + ":  " + one.text + "\n";
 }
 
