@@ -320,13 +320,13 @@ bool GuardedBuffer::is_filled() const {
     return std::any_of(data, data + size_, [](std::byte b) { return b != std::byte{}; });
 }
 
-void GuardedBuffer::repeat_contents() {
-    auto* const data = static_cast<std::byte*>(pages_->data());
-    const std::size_t period = std::min(pages_->period(), size_), last = (size_ - 1) / period * period;
-    std::vector<std::byte> contents(period);
-    for (std::size_t i = 0; i < period; ++i) contents[i] = data[last + i < size_ ? last + i : last + i - period];
+void GuardedBuffer::repeat_contents(std::span<const std::byte> data) {
+    auto* const memory = static_cast<std::byte*>(pages_->data());
+    const std::size_t period = std::min(pages_->period(), size_);
+    const auto* const from = data.size() < period ? memory : data.data();
+    const std::vector<std::byte> contents(from, from + period);
     for (std::size_t at = 0; at < size_; at += period)
-        std::memcpy(data + at, contents.data(), std::min(period, size_ - at));
+        std::memcpy(memory + at, contents.data(), std::min(period, size_ - at));
 }
 
 void GuardedBuffer::arm(std::uint64_t seed, bool anew) {

@@ -187,8 +187,8 @@ public:
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
     /// For separate and repeated pages: whether the device works in this memory, so that it is not all zeros.
     bool is_filled() const;
-    /// For separate and repeated pages: gives every period the contents of the last one.
-    void repeat_contents();
+    /// For separate and repeated pages: gives every period the first period of `data`, or without data, of the buffer.
+    void repeat_contents(std::span<const std::byte> data);
     /// Writes the guard pattern unless it is already there; call before each verification. `anew`: always write it.
     void arm(std::uint64_t seed, bool anew = false);
     /// What was written outside the buffer `name`: "first write " and append_outside(). nullopt if nothing was.

@@ -62,8 +62,8 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
             "execution in the cores",
             concat("a core takes ", format_seconds(own.median), " for all of the work, ",
                    format_seconds(separate.median), " with repeated contents, and ", format_seconds(repeated.median),
-                   " with its data in the nearest caches, which does not fit the time of ", format_significant(cores, 3),
-                   " cores"));
+                   " with its data in the nearest caches, which does not fit the time of ",
+                   format_significant(cores, 3), " cores"));
     const double slowed = available < 1 ? 1 : slowed_by_each_other(as_long, times, time, out);
     const auto add = [&](const char* id, const char* name, const char* brief, const Timing& part, std::string how) {
         if (part.median < part_beside_launch * own.median) return;
@@ -83,8 +83,9 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
         format_seconds(access.median) + whole + ": more than with its data in the nearest caches");
     if (const auto values = difference(own, separate); !small_pages_cost)
         add("values", "the values of its data", "values", values,
-            format_seconds(values.median) + whole + ": more than if each buffer repeats a few KiB of its data, so that " +
-                "branches are predicted and addresses are near");
+            format_seconds(values.median) + whole +
+                ": more than if each buffer repeats a few KiB of its data, so that branches are predicted and "
+                "addresses are near");
     const double rest = time.median - own.median / cores;
     if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
         out.bounds.push_back({"shared", "what the cores share", "shared", rest,

@@ -5,6 +5,7 @@
 
 #include "core/table.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "model/comparison.hpp"
 #include "model/device.hpp"
 #include "model/explanation.hpp"

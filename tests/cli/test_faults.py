@@ -75,7 +75,7 @@ class Faults(LabTest):
                 fault = f"if (get_global_id(0) == 0) ((__global uchar*)out)[{index}] ^= 1"
                 records, _, _ = self.run_muladd(muladd(fault), "--verify")
                 self.assertEqual(records["fma"]["status"], "wrong_result")
-                self.assertIn(f" {where} of 'out' ended the driver's process", records["fma"]["reason"])
+                self.assertIn(f" {where} of 'out'; it ended the driver's process", records["fma"]["reason"])
                 shutil.rmtree(self.folder / "cl")
                 (self.folder / "r.jsonl").unlink()
 

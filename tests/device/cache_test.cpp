@@ -163,13 +163,10 @@ BOOST_AUTO_TEST_CASE(repeated_pages_are_the_same_memory_and_separate_ones_are_no
         for (std::size_t i = 0; i < words; ++i) data[i] = static_cast<std::uint32_t>(i) + 1;
         queue.enqueueWriteBuffer(buffer.buffer(), CL_TRUE, 0, 4 * words, data.data());
         if (!buffer.is_filled()) continue;
-        buffer.repeat_contents();
+        buffer.repeat_contents(std::as_bytes(std::span(data)));
         const auto read = [&] { queue.enqueueReadBuffer(buffer.buffer(), CL_TRUE, 0, 4 * words, back.data()); };
         read();
-        // The last, incomplete page precedes the rest of the page before it.
-        BOOST_TEST(back[0] == words - 100 + 1);
-        BOOST_TEST(back[100] == words - 1024 + 1);
-        for (std::size_t i = 0; i < words; ++i) BOOST_REQUIRE_EQUAL(back[i], back[i % (page / 4)]);
+        for (std::size_t i = 0; i < words; ++i) BOOST_REQUIRE_EQUAL(back[i], data[i % (page / 4)]);
         const std::uint32_t one = 0;
         queue.enqueueWriteBuffer(buffer.buffer(), CL_TRUE, 8, 4, &one);
         read();

@@ -17,6 +17,7 @@
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/reading.hpp"
+#include "core/units.hpp"
 #include "device/platforms.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"

@@ -187,11 +187,11 @@ void Lanes::sort_words(const Random& random, const Drawn& of) {
     constexpr std::size_t bucket_bits = 10, buckets = 1 << bucket_bits, most_pieces = 64;
     const auto count = size(), pieces = std::clamp<std::size_t>(count / parallel_piece, 1, most_pieces);
     const auto number = [of](std::uint64_t word) { return std::is_integral_v<T> ? above(word, of) : word >> 40; };
-    const auto lane = [of](std::uint64_t number) {
+    const auto lane = [of](std::uint64_t distance) {
         if constexpr (std::is_integral_v<T>)
-            return static_cast<Lane>(whole(number, of));
+            return static_cast<Lane>(whole(distance, of));
         else
-            return std::bit_cast<Lane>(to_lane<T>(uniform(number << 40, of)));
+            return std::bit_cast<Lane>(to_lane<T>(uniform(distance << 40, of)));
     };
     const auto least = [number](std::size_t bucket) { return number(std::uint64_t{bucket} << (64 - bucket_bits)); };
     const auto most = [number](std::size_t bucket) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/units.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/table/curve.hpp"

@@ -20,22 +20,24 @@ namespace {
 
 /// Removes all that tables, curves and CSV do not show.
 void slim(model::Record& r) {
-    // Commands in sentences need the axes that the command line set to one value. The rows show the others.
-    std::vector<std::string> axes;
+    // Commands in sentences need the kernel's options, and the axes that the command line set to one value. The rows
+    // show the other axes.
+    auto words = kernel_options(r);
     for (const auto& word : r.argv)
         if (word.find('=') != word.npos && word.find_first_of(",:") == word.npos &&
             std::ranges::any_of(r.point, [&](const auto& axis) { return sets_axis(word, axis.first); }))
-            axes.push_back(word);
+            words.push_back(word);
     auto source = std::move(r.build.source);
     if (!source.empty() && std::ranges::any_of(r.argv, [&](const auto& word) { return word.starts_with(source); }))
-        axes.push_back(source);
+        words.push_back(source);
     else
         source.clear();
     // Exchanged, because clear() and the assignment of an empty text keep memory.
     const auto drop = [](auto&... parts) { (std::exchange(parts, {}), ...); };
     drop(r.samples, r.aside, r.rounds, r.aside_rounds, r.phases, r.argv, r.build, r.code.origin, r.run.driver_caches,
          r.hot, r.launch, r.host.cpu, r.host.os, r.device.vendor, r.device.last_level_from);
-    r.argv = std::move(axes);
+    words.shrink_to_fit();
+    r.argv = std::move(words);
     r.build.source = std::move(source);
     r.point.shrink_to_fit();
     r.metrics.shrink_to_fit();

@@ -40,23 +40,32 @@ std::string axes_of(const Record& r, const model::PointValues& also) {
     return out;
 }
 
-std::string command_text(const Record& r, const std::string& words, const model::PointValues& also) {
-    static const std::set<std::string> of_kernel{
-        "--arg",     "--global",    "--local",    "--offset",   "--variant", "--extends",       "-I",
-        "--include", "--work",      "--where",    "--expect",   "--cl-dir",  "--build-options", "--dumps",
-        "--input",   "--reference", "--relation", "--tolerance"};
-    // isa has another --expect and no --input, profile has no kernel.
-    static const std::set<std::string> none, dumps{"--dumps"}, not_of_isa{"--expect", "--input"};
-    const bool is_profile = words == "profile";
-    const auto& kept = is_profile ? dumps : of_kernel;
-    const auto& left_out = words.starts_with("isa ") ? not_of_isa : none;
-    std::string options = is_profile ? "" : axes_of(r, also);
+std::vector<std::string> kernel_options(const Record& r) {
+    static const std::set<std::string> names{"--arg",       "--global",   "--local",    "--offset",        "--variant",
+                                             "--extends",   "-I",         "--include",  "--work",          "--where",
+                                             "--expect",    "--cl-dir",   "--dumps",    "--build-options", "--input",
+                                             "--reference", "--relation", "--tolerance"};
+    std::vector<std::string> out;
     for (std::size_t i = 0; i < r.argv.size(); ++i) {
         const auto& word = r.argv[i];
-        const auto name = word.starts_with("-I") ? "-I" : word.substr(0, word.find('='));
-        if (left_out.contains(name) || !kept.contains(name)) continue;
-        options += " " + shell_word(word);
-        if (kept.contains(word) && i + 1 < r.argv.size()) options += " " + shell_word(r.argv[++i]);
+        if (!names.contains(word.starts_with("-I") ? "-I" : word.substr(0, word.find('=')))) continue;
+        out.push_back(word);
+        if (names.contains(word) && i + 1 < r.argv.size()) out.push_back(r.argv[++i]);
+    }
+    return out;
+}
+
+std::string command_text(const Record& r, const std::string& words, const model::PointValues& also) {
+    // isa has another --expect and no --input, profile has no kernel.
+    const bool is_profile = words == "profile", is_isa = words.starts_with("isa ");
+    std::string options = is_profile ? "" : axes_of(r, also);
+    const auto given = kernel_options(r);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto name = given[i].substr(0, given[i].find('='));
+        const bool has_value = name == given[i] && i + 1 < given.size();
+        if (is_profile ? name == "--dumps" : !is_isa || (name != "--expect" && name != "--input"))
+            options += " " + shell_word(given[i]) + (has_value ? " " + shell_word(given[i + 1]) : "");
+        i += has_value ? 1 : 0;
     }
     return "`cllab " + words + options + " --device " + r.device.selector + "`";
 }

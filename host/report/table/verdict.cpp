@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "model/warning.hpp"
 #include "report/records/points.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::report {
 namespace {

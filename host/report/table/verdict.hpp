@@ -41,9 +41,10 @@ bool sets_axis(std::string_view word, const std::string& axis);
 /// " --axis n=256" for the axes that the record's command line set, and for those in `also`. At another size, another
 /// variant may win.
 std::string axes_of(const model::Record& record, const model::PointValues& also = {});
+/// The options by which the record's command line describes the kernel, with their values.
+std::vector<std::string> kernel_options(const model::Record& record);
 /// A command to paste: "`cllab run a --vs b --axis n=256 --arg m=3 --device 0:0`". It has the record's device,
-/// axes_of(), and the options by which the record's command line describes the kernel. `words`: the command and its
-/// patterns.
+/// axes_of() and kernel_options(). `words`: the command and its patterns.
 std::string command_text(const model::Record& record, const std::string& words, const model::PointValues& also = {});
 
 /// "±1.7 %", "-5/+82 %", or "n = 3" if there is no interval.

@@ -215,7 +215,8 @@ std::optional<std::string> refuses_one_core(const CellState& state) {
         return "only kernels of a CPU device are confined to one core";
     const auto is_image = [](const Argument& a) { return std::holds_alternative<Image>(a); };
     const auto is_launch = [](const Step& s) { return std::holds_alternative<Launch>(s); };
-    if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image)) return "only plain buffers have repeated pages";
+    if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image))
+        return "only plain buffers have repeated pages";
     if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation consists of more than launches";
     return std::nullopt;
 }

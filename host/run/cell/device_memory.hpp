@@ -66,7 +66,7 @@ public:
     /// Of a fenced buffer: whether the device works in the memory that it was given. Call it after read_back().
     bool lies_in_place() const;
     bool is_filled() const { return buffer_.is_filled(); }  ///< as GuardedBuffer's, as the next
-    void repeat_contents() { buffer_.repeat_contents(); }
+    void repeat_contents() { buffer_.repeat_contents(data_ ? std::span(*data_) : std::span<const std::byte>()); }
     /// Seconds by the host's clock; 0 for what is not transferred.
     double time_upload();
     double time_download();
