@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(padding_of_vectors_is_compared_with_nothing) {
 BOOST_AUTO_TEST_CASE(remaining_poison_is_counted_anywhere) {
     std::vector<std::byte> data(4 * 8 * parallel_piece + 5), written(data.size());
     model::poison(data, 3);
-    const auto& element = *model::builtin_type("uchar");
+    const auto element = *model::builtin_type("uchar");
     BOOST_TEST(untouched_bytes(data, 3, element) == data.size());
     BOOST_TEST(untouched_bytes(data, 4, element) == 0u);
     constexpr std::size_t step = 1 << 15;

@@ -13,8 +13,8 @@ namespace cllab::app {
 constexpr std::size_t most_finalists = 6;  // including the default
 
 /// The default, if it has a time, and the fastest other points.
-std::vector<Point> Tuning::finalists_of(const model::Screening& found) const {
-    std::vector<Point> out;
+std::vector<model::Point> Tuning::finalists_of(const model::Screening& found) const {
+    std::vector<model::Point> out;
     for (const auto& [point, time] : found.ranked)
         if (point == space_.initial) out.push_back(point);
     for (const auto& [point, time] : found.ranked)
@@ -78,7 +78,7 @@ void Tuning::print_finalists(const std::vector<std::size_t>& order, const model:
     for (const auto n : order) {
         const auto& point = finalists_[n];
         const auto& time = *final_records_[n].time;
-        const auto first = std::ranges::find(found.ranked, point, &std::pair<Point, double>::first);
+        const auto first = std::ranges::find(found.ranked, point, &std::pair<model::Point, double>::first);
         lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}{}\n", text_of(point), width,
                              format_seconds(time.median), format_seconds(time.low), format_seconds(time.high),
                              format_seconds(first->second), point == space_.initial ? ", the default" : "",

@@ -7,6 +7,7 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 
