@@ -147,8 +147,8 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
-/// Whether a cost without a bound may explain the time: nothing else does, or a part of it (one_core.hpp) can have this
-/// cause. `bounds`: those that the cost affects; empty: stores.
+/// Whether a cost without a bound may explain the time: no bound does, or the limiter is a part (one_core.hpp) that it
+/// can cause. `bounds`: those that the cost affects; empty: stores.
 bool may_explain(const std::vector<std::string_view>& bounds, const Explanation& e) {
     if (e.limit == Limit::unexplained) return true;
     const auto can_cause = [&](const Bound* part) {

@@ -13,7 +13,7 @@ namespace cllab::explain {
 using namespace model;
 
 /// Sentences about what the user can change. May be empty.
-/// - Avoidable costs of at least `worth_saying` of the time. If the time is unexplained, also costs without a bound.
+/// - Avoidable costs of at least `worth_saying` of the time. Also costs without a bound that may explain the time.
 /// - Idle compute units, or a GPU launch with less than one wave per compute unit.
 /// - A work-group size that the driver chose.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);

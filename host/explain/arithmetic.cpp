@@ -101,8 +101,8 @@ double lanes_of(const Record& record) {
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type as multiply-adds. Low end: each product is fused with a sum; of integer
-/// products, half.
+/// Bounds the counted arithmetic of each type as multiply-adds. Low end: float products and half of the
+/// integer products are fused with sums.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -191,7 +191,7 @@ void bound_slow_operations(const Record& record, const Limits& limits, Explanati
             continue;
         }
         auto bound = at_rate(slow.unit, slow.name, slow.name, number, "op", *rate);
-        // CPU functions may be vectorized; CPUs have no vector division of integers.
+        // CPU functions may be vectorized; x86 has no vector division of integers.
         if (!is_gpu(record) && !slow.figure.starts_with("integer.rate.divide"))
             bound.low *= scalar ? scalar_call : 1 / most_floats_in_vector;
         if (!is_gpu(record) && record.counts->groups < limits.units) bound.low /= threads_of_core;

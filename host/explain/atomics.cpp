@@ -32,13 +32,13 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The rate of atomics on `addresses` addresses: normally the highest measured rate up to N, the smallest measured
-/// number >= `addresses`. nullopt if N does not exist.
+/// The rate of atomics on `addresses` addresses. N: the smallest measured number >= `addresses`; nullopt without N.
+/// Normally the highest rate measured up to N.
 /// - `in_place`: the memory executes atomics, as on a GPU. A power law interpolates between two measured numbers.
 /// - Otherwise cache lines move between cores. A rate at exactly `addresses`, or of as many cache lines, takes
 ///   precedence.
-/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. They may be
-///   spread over more parts of a cache than the measured ones.
+/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. The
+///   cell's may lie in more parts of a cache than the measured ones.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);

@@ -1,4 +1,4 @@
-// A work-item passes its barriers one at a time, each in at least the time of a group alone on its unit.
+// The barriers of a work-item follow one another. Each takes at least its measured time (CPU: time per work-item).
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -15,7 +15,7 @@ std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
 }
 
-/// Keeps one bound per resource: the largest executed one, else the largest simulated one. `bounds`: largest first.
+/// Keeps one bound per resource: the largest that is not simulated, else the largest. `bounds`: largest first.
 void keep_largest(std::vector<Bound>& bounds) {
     std::set<std::string> executed;
     for (const auto& b : bounds)
@@ -205,9 +205,9 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     return out;
 }
 
-/// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree, each written
-/// byte must be stored once, and nothing in private memory. The instructions must suffice for half of the counted
-/// operations: compilers remove addresses.
+/// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree. Each written
+/// byte must be stored once, none in private memory. The instructions must suffice for half of the counted operations,
+/// because compilers remove address arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;

@@ -1,5 +1,5 @@
-// A compiler may fuse, hoist or remove simulated work, so the low end of such a bound omits work that compilers often
-// remove. `simulated` marks such bounds, and bounds that assume one use of every buffer.
+// Bounds of simulated work have a low end that omits what compilers often fuse, hoist or remove. `simulated` marks
+// them, and bounds that assume one use of every buffer.
 #pragma once
 
 #include <optional>
@@ -103,11 +103,11 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches, at most the size of the buffers. Each uncounted work-group adds the average
-/// of the counted ones without the first.
+/// Distinct bytes that the launch touches, at most the size of the buffers. Each uncounted work-group adds as
+/// many as a counted one did on average after the first.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
-/// Bytes that miss a level of `instances` caches of `holds` bytes. Data of one work-group misses once. Data of all
-/// work-groups misses once per cache if it fits, else once per work-group.
+/// Bytes that miss a level of `instances` caches of `holds` bytes. Data that one work-group uses misses
+/// once. Data that all use misses once per cache if it fits, else once per work-group.
 Traffic beyond(const Counts& counts, double holds, double instances);
 
 /// The record, with undeclared work from the counts, if the simulator counted the timed launch.

@@ -78,7 +78,7 @@ constexpr double most_floats_in_vector = 16, scalar_call = clear_of_the_next;
 /// Minimum share of instructions that take an issue slot. Processors fuse or eliminate the others: one of five in the
 /// shortest loop that computes. (why_bounds)
 constexpr double fused = 0.8;
-/// Hardware threads per core. Threads of the issue-rate probe may share a core; those of few work-groups may not.
+/// Hardware threads per core. Threads of the issue-rate probe may share a core. Those of few work-groups need not.
 /// (why_instructions)
 constexpr double threads_of_core = 2;
 /// A GPU may issue other instructions this many times as fast as multiply-adds. (why)
@@ -130,7 +130,7 @@ constexpr double least_working = 0.75;
 // --- Execution on one core -------------------------------------------------------------------------------------------
 
 /// `like_one_core`: the work of one core may take this many times its part of the time on all cores. `shared_threads`:
-/// it may take down to this part of it, because cores share hardware threads (one half) and a clock (four fifths).
+/// or as little as this part. Two cores may be threads of one core (one half), and one clock falls (four fifths).
 /// (why_one_core)
 constexpr double like_one_core = 1.3, shared_threads = 0.4;
 /// Seconds of the shortest kernel to split. Launches to all cores took 3 to 26 us (`cllab run launch`, PoCL, 2 and 16
@@ -139,8 +139,8 @@ constexpr double least_to_split = 100e-6;
 
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
-/// A chain is mentioned from `long_chain` links and `chain_of_most` of all operations or loads. Half of a loop may only
-/// advance its counter. (why_advice)
+/// A chain is mentioned from `long_chain` links and `chain_of_most` of all operations or loads. Half of a loop's
+/// operations may only advance its counter. (why_advice)
 constexpr double long_chain = 32, chain_of_most = 0.3;
 /// A cost is mentioned if it is at least this share of the time. (why_advice)
 constexpr double worth_saying = 0.1;

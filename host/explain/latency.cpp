@@ -123,8 +123,8 @@ std::string type_of_chain(const Counts& counts) {
 }
 
 /// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. A chain with nearly all float operations also contains
-/// the functions and divisions.
+/// sum together take that latency, other operations one cycle. A chain about as long as the float
+/// operations are many, or longer, contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -163,7 +163,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // A chain of about as many operations as float operations consists of floats.
+    // A chain that is about as long as the float operations are many consists of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};

@@ -63,7 +63,7 @@ const Reason& reason_of(const Wait& wait) {
 }
 
 /// The limiter that the wait names. If warps wait for global memory, and atomics are the largest bound apart from the
-/// launch: atomics, as one may take longer than any in the profile.
+/// launch: atomics; each may take longer than in the profile.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
@@ -166,7 +166,7 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vecto
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
-    // If a chase saw a further level but not its end, `absent` has that level's size.
+    // If a chase saw a further level but not its end, `absent` lists the id of its size.
     for (const auto& id : absent)
         if (glob_match("latency.l?.size", id) && id > last) return 0;
     if (most == 0) return 0;  // without a chase, a bandwidth sweep may end in L2, before L3

@@ -78,7 +78,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
-/// Bounds the declared bytes, or else the counted distinct bytes.
+/// Bounds the declared bytes, else the counted distinct bytes, else one use of every buffer.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
@@ -120,8 +120,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Least and greatest number of touched lines of `bytes` bytes per touched sector. The counts have lines of 128 bytes,
-/// which may be touched in part.
+/// Least and greatest number of lines touched per touched sector, for lines of `bytes`. The counts have lines of 128
+/// bytes, which may be touched in part.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
@@ -176,7 +176,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     const double holds = sizes.empty() ? 0 : sizes.front();
     if (!(holds > 0) || record.work.footprint <= holds) return;
     const double passing = beyond(counts, holds, limits.units).read;
-    // If only one level of a CPU is known, data that passes it may come from beyond L2.
+    // If only one level of a CPU is known, data that misses it may come from beyond L2.
     if (auto second = is_gpu(record) || sizes.size() > 1 ? level(1, passing) : std::nullopt)
         add_asked(record, *std::move(second), out);
     if (!is_gpu(record)) return bound_lines(record, limits, sizes, out);

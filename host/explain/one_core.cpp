@@ -36,8 +36,8 @@ void name_two_parts(const Timing& time, Explanation& out) {
     out.limit = Limit::named;
 }
 
-/// How many times as long the work of a core takes if all cores work. Such a factor has three causes: the cores share
-/// hardware threads that a virtual machine hides, a clock that falls, or the bandwidth of memory. Returns 1 unless
+/// How many times as long the work of a core takes if all cores work. Such a factor has three causes: cores that are
+/// threads of one core, which a virtual machine hides, a falling clock, or the bandwidth of memory. Returns 1 unless
 /// memory is excluded: nearer data saves one core nothing, and no level is busy.
 double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
     const auto is_busy = [&](const Bound& b) {
@@ -69,7 +69,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
         if (part.median < part_beside_launch * own.median) return;
         if (slowed > alike)
             how += concat(", ", format_significant(slowed, 3),
-                          " times that while all cores work: they share hardware threads or a clock");
+                          " times that while all cores work: some are threads of one core, or the clock falls");
         out.bounds.push_back(on_available_cores({id, name, brief, slowed * part.median / cores, part.low / cores,
                                                  slowed * part.high / cores, std::move(how), figure},
                                                 record, parallel_of(record, limits)));
@@ -91,7 +91,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
         out.bounds.push_back({"shared", "what the cores share", "shared", rest,
                               std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
                               "more than the time on one core divided by " + format_significant(cores, 3) +
-                                  ": the cores share the bandwidth of memory, a clock, or hardware threads",
+                                  ": memory is shared, the clock falls, or some cores are threads of one core",
                               figure});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);

@@ -5,9 +5,8 @@
 // repeats a few KiB of its data, in small pages. In the third, all pages of such a buffer are also the same pages of
 // memory, so that every access hits the nearest caches. The third time is what the core needs to execute the
 // instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends on
-// the values: addresses, and branches that the core predicts wrongly. If small pages alone make the second longer than
-// the first, the difference of the first and the third is access. Several cores would take repeated pages from each
-// other.
+// the values: addresses, and branches that the core predicts wrongly. If the second is longer than the first, small
+// pages cost time, and access is the first minus the third. Several cores would contend for the repeated pages.
 #pragma once
 
 #include "explain/bounds.hpp"
@@ -21,8 +20,8 @@ struct OneCoreTimes {
 };
 
 /// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other. They add up to
-/// the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do not fit
-/// together or exceed that of all cores.
+/// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do not
+/// fit together or exceed that of all cores.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain

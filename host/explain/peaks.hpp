@@ -48,7 +48,7 @@ public:
 
 private:
     std::vector<Figure> measured(const std::string& id);
-    /// If the time is unexplained: measures the missing figures, each once. Returns those with a reliable value.
+    /// If the time is unexplained: measures missing figures not yet tried. Returns those with a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures a doubtful peak again. `before`: its value so far. `limit`: the verdict with that value. The result's
     /// `note` gives the reason of the decision.
@@ -70,8 +70,8 @@ const Bound* doubted(const Explanation& explanation, const Timing& time);
 
 /// How many times as fast the peak is now: `new rate / old rate` or `old time / new time`. 0 if a value is missing.
 double gain(const Figure& before, const Figure& now);
-/// The figures that both measurements have, each from the slower one. Under load, a difference of two times can be a
-/// hundredth of its real value (two cores, five other programs).
+/// The figures that both measurements have, each from the slower one. The reason: under load, a difference of two
+/// times can be a hundredth of its real value (two cores, five other programs).
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
 /// Whether the figure's interval is narrow enough.
 bool is_known(const Figure& figure);
