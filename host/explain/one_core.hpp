@@ -20,8 +20,8 @@ struct OneCoreTimes {
 };
 
 /// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other. They add up to
-/// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do not
-/// fit together or exceed that of all cores.
+/// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do
+/// not fit together or exceed that of all cores.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain
