@@ -52,8 +52,8 @@ private:
 /// drawn uniformly among all such cycles.
 std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed);
 
-/// The numbers below `count`, at most 2^32, in a random order of which each place is computed by itself. For large
-/// counts; of less than about 64 it draws some orders more often.
+/// The numbers below `count`, at most 2^32, in a random order. Each place is computed without the others. For large
+/// counts: below about 64, it draws some orders more often than others.
 class Permutation {
 public:
     static constexpr std::size_t at_once = 1024;

@@ -148,7 +148,7 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
 }
 
 /// Whether a cost without a bound may explain the time: no bound does, or the limiter is a part (one_core.hpp) that it
-/// can cause. `bounds`: those that the cost affects; empty: stores.
+/// can cause. `bounds`: affected bounds; empty: stores.
 bool may_explain(const std::vector<std::string_view>& bounds, const Explanation& e) {
     if (e.limit == Limit::unexplained) return true;
     const auto can_cause = [&](const Bound* part) {

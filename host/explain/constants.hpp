@@ -133,9 +133,9 @@ constexpr double least_working = 0.75;
 /// or as little as this part. Two cores may be threads of one core (one half), and one clock falls (four fifths).
 /// (why_one_core)
 constexpr double like_one_core = 1.3, shared_threads = 0.4;
-/// Seconds of the shortest kernel to split. Launches to all cores took 3 to 26 us (`cllab run launch`, PoCL, 2 and 16
-/// cores), and this overhead would count as what the cores share.
-constexpr double least_to_split = 100e-6;
+/// The time is split from this many launches and from `least_to_split` seconds. The overhead of a launch would count as
+/// what the cores share.
+constexpr double launches_to_split = 10, least_to_split = 50e-6;
 
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 

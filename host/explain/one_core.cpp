@@ -59,7 +59,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     constexpr double tolerance = alike * alike;  // each of two times may be off by `alike`
     if (as_long > like_one_core || repeated.median > tolerance * std::min(own.median, separate.median))
         return out.leave_out(
-            "execution in the cores",
+            execution_title,
             concat("a core takes ", format_seconds(own.median), " for all of the work, ",
                    format_seconds(separate.median), " with repeated contents, and ", format_seconds(repeated.median),
                    " with its data in the nearest caches, which does not fit the time of ",
@@ -75,7 +75,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                                                 record, parallel_of(record, limits)));
     };
     const auto whole = " of " + format_seconds(own.median) + " on one core";
-    add("execution", "execution in the cores", "cores", repeated,
+    add("execution", execution_title, "cores", repeated,
         format_seconds(repeated.median) + whole + ": with its data in the nearest caches");
     const bool small_pages_cost = separate.median > tolerance * own.median;
     const auto access = difference(small_pages_cost ? own : separate, repeated);

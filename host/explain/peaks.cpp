@@ -20,6 +20,14 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
     return first;
 }
 
+/// Whether to measure a CPU's cell on one core.
+bool is_long_enough(const Record& record, const Explanation& e) {
+    if (!record.time || is_gpu(record) || e.limit != Limit::unexplained) return false;
+    const auto launch = std::ranges::find(e.bounds, "launch", &Bound::id);
+    const double overhead = launch == e.bounds.end() ? 0 : launch->seconds;
+    return record.time->median >= std::max(least_to_split, launches_to_split * overhead);
+}
+
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
@@ -117,12 +125,12 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
-    if (record.time && !is_gpu(record) && out.limit == Limit::unexplained && record.time->median >= least_to_split) {
+    if (is_long_enough(record, out)) {
         std::string why_not;
         if (const auto times = measure_.on_one_core(cell, why_not))
             split_on_one_core(record, used_, *times, out);
         else
-            out.leave_out("execution in the cores", why_not);
+            out.leave_out(model::execution_title, why_not);
     }
     out.again = std::move(again);
     return out;

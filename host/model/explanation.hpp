@@ -50,6 +50,9 @@ struct PeakAgain {
     bool of_profile = true;          ///< `before` is by the profile
 };
 
+/// Bound::name of "execution", and the name in Explanation::unbounded if it is unknown.
+inline constexpr const char* execution_title = "execution in the cores";
+
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why

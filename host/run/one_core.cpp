@@ -9,7 +9,7 @@
 namespace cllab::run {
 namespace {
 
-/// The hardware threads of the calling thread's core, out of those that it may use. Linux lists them as "3,19" or
+/// The hardware threads of the calling thread's core that this process may use. Linux lists them as "3,19" or
 /// "6-7".
 cpu_set_t this_core() {
     cpu_set_t allowed, out;

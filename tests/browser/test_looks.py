@@ -186,7 +186,7 @@ class Looks(BrowserTest):
             record["metrics"]["bandwidth"]["value"] = rate
         self.open(self.make(records))
         self.assertEqual(self.js("return document.querySelector('.verdict').textContent").replace("\u200b", ""),
-                         "bandwidth_reread is fastest per byte; next is bandwidth_read, 30.0 times as long (bandwidth_copy takes 50.0 times as long).")
+                         "bandwidth_reread is fastest per byte; next is bandwidth_read, 30.0 times as long per byte (bandwidth_copy takes 50.0 times as long per byte).")
 
     def test_method_follows_all_results(self):
         self.open(self.make(self.plain_records()))

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "explain/one_core.hpp"
+#include "explain/peaks.hpp"
 #include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_one_core)
@@ -48,23 +49,20 @@ BOOST_AUTO_TEST_CASE(execution_is_the_limiter_if_near_data_takes_as_long) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(access_is_the_limiter_if_near_data_takes_little) {
-    const auto e = split(1, 1, 0.1);
-    BOOST_TEST(limiter(e) == "access");
-    BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
-}
-
-BOOST_AUTO_TEST_CASE(small_pages_that_cost_time_hide_the_values) {
-    const auto e = split(1, 2, 0.1);
-    BOOST_TEST(limiter(e) == "access");
-    BOOST_TEST(seconds_of(e, "access") == 0.9 * 27e-3, is_close);
-    BOOST_TEST(seconds_of(e, "values") == 0);
-}
-
-BOOST_AUTO_TEST_CASE(values_are_the_limiter_if_repeated_contents_take_little) {
-    const auto e = split(1, 0.12, 0.11);
-    BOOST_TEST(limiter(e) == "values");
-    BOOST_TEST(seconds_of(e, "values") == 0.88 * 27e-3, is_close);
+BOOST_AUTO_TEST_CASE(the_part_that_nearer_or_repeated_data_saves_is_the_limiter) {
+    struct Case {
+        double separate, repeated;
+        std::string limiter, other;
+        double part;
+    };
+    // In the second, small pages cost time.
+    for (const auto& [separate, repeated, name, other, part] :
+         {Case{1, 0.1, "access", "values", 0.9}, {2, 0.1, "access", "values", 0.9}, {0.12, 0.11, "values", "access", 0.88}}) {
+        const auto e = split(1, separate, repeated);
+        BOOST_TEST(limiter(e) == name);
+        BOOST_TEST(seconds_of(e, name) == part * 27e-3, is_close);
+        BOOST_TEST(seconds_of(e, other) == 0);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
@@ -97,6 +95,29 @@ BOOST_AUTO_TEST_CASE(times_that_do_not_fit_explain_nothing) {
         BOOST_TEST(seconds_of(e, "execution") == 0);
         BOOST_TEST(e.unbounded.back().first == "execution in the cores");
     }
+}
+
+BOOST_AUTO_TEST_CASE(short_kernels_are_not_timed_on_one_core) {
+    struct Counting : explain::Measure {
+        int asked = 0;
+        model::Record run(const model::Cell&, double) override { return record(27e-3, copying()); }
+        std::vector<model::Figure> peak(const std::string&, double) override { return {}; }
+        std::optional<explain::OneCoreTimes> on_one_core(const model::Cell&, std::string&) override {
+            ++asked;
+            return std::nullopt;
+        }
+    };
+    const auto asked = [](double seconds, double launch) {
+        Counting device;
+        auto limits = profile();
+        explain::replace(limits, figure("launch.empty.item", "empty kernel", "s", launch));
+        explain::Peaks peaks(device, limits);
+        static_cast<void>(peaks.explain({}, record(seconds, {.bytes = 64, .read = 32, .footprint = 64, .launches = 1})));
+        return device.asked;
+    };
+    BOOST_TEST(asked(60e-6, 5e-6) == 1);
+    BOOST_TEST(asked(60e-6, 7e-6) == 0);
+    BOOST_TEST(asked(40e-6, 1e-6) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -138,7 +138,7 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
     return text;
 }
 
-/// Prints the hot code of one kernel for several targets, one column per target. Wraps what is no instruction.
+/// Prints the hot code of one kernel for several targets, one column per target. Wraps prose.
 void print_columns(const std::vector<CellCode>& codes) {
     constexpr std::size_t least = 30, gap = 2;
     const auto width = std::max(least, page_width() / codes.size() - gap);

@@ -178,7 +178,7 @@ private:
     const ElementType& lane_;
 };
 
-/// Sorts by the leading bits of the words, then in each bucket by what is left of the number. The words are drawn
+/// Sorts by the leading bits of the words, then sorts each bucket by the rest of the number. The words are drawn
 /// twice, so that the lanes are the only memory: between the steps they hold a number's distance from its
 /// bucket's least.
 template <typename T>

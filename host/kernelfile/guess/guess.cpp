@@ -127,6 +127,7 @@ std::string outside(const KernelFacts& facts, const Measured& measured, std::siz
     for (std::size_t a = 0; a < sizes.size(); ++a)
         at.push_back(samples.shape.axes[a].shown + "=" + std::to_string(sizes[a]));
     const auto last = (seen.arguments[argument].last - 1) / element_bytes(facts, samples, argument);
+    if (last < 1) return {};  // any kernel accesses the first element
     return concat("the kernel accesses ", p.name, "[", last, "]", at.empty() ? "" : " at " + join(at, " "));
 }
 
@@ -163,7 +164,7 @@ GuessedKernel result(const KernelFacts& facts, const Measured& measured, std::in
     return out;
 }
 
-/// Whether two kernels with one kind of size get the same arrays, of which the inputs have the same contents.
+/// Whether two kernels with one kind of size get the same arrays. Their inputs must have the same contents.
 bool take_same_data(const GuessedKernel& one, const GuessedKernel& other) {
     const auto data = [&](const GuessedKernel& kernel) {
         Texts out;

@@ -108,7 +108,7 @@ struct GuessedKernel {
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments that cannot be guessed
-    std::vector<std::string> outside;   ///< sentences about accesses for which no open argument has room
+    std::vector<std::string> outside;   ///< sentences about accesses outside of open arguments
     /// By open argument: a value that fits the guesses for the others. Further lines may follow it. Empty: none is
     /// known.
     std::map<std::string, std::string> advised;

@@ -242,6 +242,8 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         add_refusal(j["figures"][what], "no bound", why,
                     std::ranges::count(e.no_peak, what) > 0
                         ? "a profile that has it (`cllab profile`)"
+                    : what == model::execution_title
+                        ? "a kernel of plain buffers, a runtime that uses the host's memory, and an idle machine"
                         : "a `work` line that declares it, or a count by Oclgrind or ncu");
     for (const auto& b : e.bounds) add_figure(j, b.name, b.seconds, "s", b.how);
     if (record.time) {

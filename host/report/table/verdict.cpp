@@ -213,11 +213,11 @@ std::string per_what(const Cells& ranked) {
 std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     const auto* best = ranked.front();
     const auto per = per_what(ranked);
-    const auto range = " (" + id(ranked.back()) + " takes " + times_as_long(ranked.back()->rank.ratio) + ")";
+    const auto range = " (" + id(ranked.back()) + " takes " + times_as_long(ranked.back()->rank.ratio) + per + ")";
     if (best->rank.fastest) {
         const auto differs = difference(*best->record, *ranked[1]->record);
         return id(best) + " is fastest" + (per.empty() ? ": " + time_text(*best->record) : per) + "; next is " +
-               id(ranked[1]) + ", " + times_as_long(ranked[1]->rank.ratio) + (ranked.size() > 2 ? range : "") +
+               id(ranked[1]) + ", " + times_as_long(ranked[1]->rank.ratio) + per + (ranked.size() > 2 ? range : "") +
                (differs.text.empty() ? "" : "; " + differs.text) + ".";
     }
     auto close = ranked;
