@@ -211,16 +211,24 @@ struct Turns {
     const char* unknown = "";        ///< why the number is unknown
 };
 
+/// Work-items that a vector holds. A compiler may also pack the chains of one work-item: if every pass of the hot block
+/// makes a link of each chain, all work-items together have as many links as there are passes.
+double items_of_vector(const Record& record) {
+    const double lanes = items_at_a_time(record), passes = passes_of_hot_block(record);
+    const double links = passes > 0 ? record.counts->items * record.counts->path.arithmetic / passes : 0;
+    return links < 1 / alike ? lanes : std::min(lanes, std::max(1.0, links));
+}
+
 Turns turns_of_core(const Record& record, const Limits& limits) {
     const auto& counts = *record.counts;
     if (counts.barriers.mean > 0)
         return {.unknown = "at barriers, a core switches among work-items, so it is not known how many chains run one "
                            "after another"};
-    const double turns = counts.group_items * rounds_of(record, limits) / items_at_a_time(record);
+    const double at_once = items_of_vector(record), turns = counts.group_items * rounds_of(record, limits) / at_once;
     if (turns <= 1) return {};
     const double passes = passes_of_hot_block(record);
     if (passes <= 0) return {.unknown = "how many work-items a core works on at once is not known"};
-    const double instructions = passes * record.hot->hottest()->instructions / counts.items * items_at_a_time(record);
+    const double instructions = passes * record.hot->hottest()->instructions / counts.items * at_once;
     const double overlap = std::min(1.0, looks_ahead / std::max(1.0, instructions));
     if (overlap > most_overlap) return {.unknown = "a core works on several work-items at once"};
     return {turns, overlap};

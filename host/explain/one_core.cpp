@@ -24,6 +24,18 @@ Timing difference(const Timing& slow, const Timing& fast) {
     return out;
 }
 
+/// The likely cause of time that repeated contents save: scattered addresses, mispredicted branches, or both.
+const char* name_of_values(const Record& record) {
+    const auto* counts = record.counts ? &*record.counts : nullptr;
+    const auto is_scattered = [](const SectorRequests& requests) {
+        return requests.sectors.mean > scattered_from * requests.least_sectors.mean;
+    };
+    const bool scattered = counts && (is_scattered(counts->reads) || is_scattered(counts->writes));
+    const bool branches = counts && counts->by_data && alike * counts->lanes_active < 1;
+    if (scattered == branches) return "addresses or branches that depend on data";
+    return scattered ? "scattered addresses" : "mispredicted branches";
+}
+
 /// Names the two largest parts together, if no other bound is the limiter and the two are most of the time.
 void name_two_parts(const Timing& time, Explanation& out) {
     const auto first = std::ranges::find_if(out.bounds, is_part);
@@ -82,7 +94,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     add("access", "access to its data", "data", access,
         format_seconds(access.median) + whole + ": more than with its data in the nearest caches");
     if (const auto values = difference(own, separate); !small_pages_cost)
-        add("values", "the values of its data", "values", values,
+        add("values", name_of_values(record), "values", values,
             format_seconds(values.median) + whole +
                 ": more than if each buffer repeats a few KiB of its data, so that branches are predicted and "
                 "addresses are near");

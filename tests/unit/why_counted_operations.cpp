@@ -86,11 +86,11 @@ BOOST_AUTO_TEST_CASE(chain_is_waited_for_once_per_successive_group) {
 }
 
 BOOST_AUTO_TEST_CASE(core_executes_group_items_serially_unless_it_overlaps_them) {
-    const auto of = [](double steps, double lanes) {
+    const auto of = [](double steps, double lanes, double chains = 1) {
         auto counts = launch(1);
         counts.group_items = counts.items = counts.counted_items = 64;
         counts.path = {0, 0, steps, 0};
-        compute(counts, Operation::float_fma, steps);
+        compute(counts, Operation::float_fma, chains * steps);
         // Two copies of the loop, of three instructions each.
         model::HotBlock block{.share = 0.45, .instructions = 3, .elements = {{"float", lanes}}};
         if (lanes > 1) block.classes = {{"vector_256", 3}};
@@ -98,6 +98,9 @@ BOOST_AUTO_TEST_CASE(core_executes_group_items_serially_unless_it_overlaps_them)
     };
     BOOST_TEST(bound(of(20000, 1), "latency").seconds == (1 - 0.5 / 60) * 64 * 20000 * 1.3e-9, is_close);
     BOOST_TEST(bound(of(20000, 8), "latency").seconds == (1 - 0.5 / 60) * 8 * 20000 * 1.3e-9, is_close);
+    // A vector of the chains of one work-item, or of two.
+    BOOST_TEST(bound(of(20000, 8, 8), "latency").seconds == (1 - 0.5 / 60) * 64 * 20000 * 1.3e-9, is_close);
+    BOOST_TEST(bound(of(20000, 8, 4), "latency").seconds == (1 - 0.5 / 60) * 32 * 20000 * 1.3e-9, is_close);
     BOOST_TEST(why_not(of(400, 1), "latency") == "a core works on several work-items at once");
     // Of code that was not seen running it is not said that it does.
     auto counts = launch(1);

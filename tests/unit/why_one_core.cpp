@@ -65,6 +65,26 @@ BOOST_AUTO_TEST_CASE(the_part_that_nearer_or_repeated_data_saves_is_the_limiter)
     }
 }
 
+BOOST_AUTO_TEST_CASE(time_that_repeated_contents_save_is_named_by_the_counts) {
+    const auto name = [](double sectors, double lanes_active) {
+        auto counts = launch(1);
+        counts.by_data = true;
+        counts.reads.sectors = each(sectors * counts.reads.least_sectors.mean);
+        counts.lanes_active = lanes_active;
+        auto r = record(27e-3, {.bytes = 64, .read = 32, .footprint = 64, .launches = 1});
+        r.counts = std::make_shared<const Counts>(counts);
+        auto out = explanation(r);
+        const double one = 27e-3 * profile().units;
+        explain::split_on_one_core(r, profile(), {timing(one), timing(one / 10), timing(one / 10), 1}, out);
+        const auto found = std::ranges::find(out.bounds, "values", &model::Bound::id);
+        return found == out.bounds.end() ? "" : found->name;
+    };
+    BOOST_TEST(name(8, 1) == "scattered addresses");
+    BOOST_TEST(name(1, 0.7) == "mispredicted branches");
+    for (const auto& unknown : {name(8, 0.7), name(1, 1)})
+        BOOST_TEST(unknown == "addresses or branches that depend on data");
+}
+
 BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
     const auto e = split(1, 1, 0.45);
     BOOST_TEST(limiter(e) == "access");

@@ -10,6 +10,7 @@ arg y = out:n*memory
 arg n = n
 global n
 local 256
+differ polynomial, eight_chains, sums_and_products, double_polynomial, double_series, fractal
 */
 // cpu: n=512Ki
 

@@ -13,6 +13,7 @@ global n
 local 256
 kernel global_minimum
 arg y = const:4000000000:4096
+differ counter, histogram_of_16, histogram_of_256, global_minimum, local_counter, local_histogram_of_16, local_histogram_of_256
 */
 // cpu: n=256Ki
 

@@ -13,6 +13,7 @@ kernel one_group_waits
 global 256
 kernel wide_waits
 local 1024
+differ waits, one_group_waits, wide_waits, prefix_sums
 */
 // cpu: n=16Ki
 

@@ -10,6 +10,7 @@ global n / 4
 local 256
 axis region = 4Mi
 arg x = rand:region / 4
+differ second_level, first_level, rows_again
 */
 // cpu: n=512Ki
 

@@ -9,6 +9,7 @@ arg y = out:n*memory
 arg n = n
 global n
 local 256
+differ odd_and_even, four_ways, one_works_longer, own_trips
 */
 // cpu: n=256Ki
 

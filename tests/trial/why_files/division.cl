@@ -9,6 +9,7 @@ arg y = out:n*memory
 arg n = n
 global n
 local 256
+differ float_quotients, double_quotients, uint_quotients, uint_remainders, ulong_quotients, ulong_remainders, long_quotients
 */
 // cpu: n=128Ki
 

@@ -9,6 +9,7 @@ arg y = out:n*memory
 arg n = n
 global n
 local 256
+differ exponentials, sines, logarithms, roots, inverse_roots, powers, native_exponentials
 */
 // cpu: n=256Ki
 

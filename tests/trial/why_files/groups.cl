@@ -12,6 +12,7 @@ kernel groups_of_4
 local 4
 kernel first_item_works
 local 32
+differ groups_of_1, groups_of_4, first_item_works, integers_of_1
 */
 // cpu: n=64Ki
 

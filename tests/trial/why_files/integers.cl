@@ -10,6 +10,7 @@ arg y = out:n*memory
 arg n = n
 global n
 local 256
+differ mixing, congruential, shifts, rounds, products_of_64_bits
 */
 // cpu: n=512Ki
 

@@ -22,6 +22,7 @@ kernel local_walk
 global 64
 kernel walk_of_groups
 global 2048
+differ one_walk, walk_of_64, walk_of_groups, walk_in_small, local_walk, multiply_add_chain, double_chain, integer_chain, root_chain, bodies_of_few
 */
 // cpu: n=32Ki
 

@@ -8,6 +8,7 @@ arg y = out:n
 arg n = n
 global n
 local 64
+differ few_copied, few_filled, few_bytes, few_combined
 */
 
 // twice: work

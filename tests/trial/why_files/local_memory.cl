@@ -15,6 +15,7 @@ local 256
 kernel tile_conflicts
 global w, n / w
 local 32,8
+differ along_words, every_second_word, one_bank, tile_conflicts, window
 */
 // cpu: n=256Ki
 

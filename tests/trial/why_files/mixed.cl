@@ -33,6 +33,7 @@ local 64
 kernel sparse_rows
 global n / 16
 arg y = out:n / 16
+differ brightness, filter_7x7, tiled_product, tiled_transpose, sum_of_group, softmax_of_row, sparse_rows, looked_up
 */
 // cpu: n=512Ki
 

@@ -37,6 +37,7 @@ arg x = rand:uint:n*memory
 global n / 1024
 local 16
 arg y = out:n / 1024
+differ in_a_page, in_64_pages, by_an_index, every_second_line, one_for_all, row_of_a_page, mostly_arithmetic, short_loops, straight_chain, branches, columns_of_a_tile, own_table
 */
 // cpu: n=2Mi
 

@@ -25,6 +25,7 @@ arg y = out:n / 64
 kernel field
 arg y = out:n / 8
 global n / 8
+differ transpose_rows, transpose_columns, every_eighth, gather, scatter_once, sum_of_row, field
 */
 // cpu: n=4Mi
 

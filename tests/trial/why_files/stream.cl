@@ -16,6 +16,7 @@ global n / 16
 arg y = out:n / 16
 kernel quads
 global n / 4
+differ copy, axpy, quads, sums, stencil, blur
 */
 // cpu: n=8Mi
 
