@@ -49,9 +49,9 @@ int run_program(int argc, char** argv) {
 #ifdef __GLIBC__
         // Each verification allocates and frees large images and references. If the heap keeps their pages, this saves
         // a tenth of the main thread's time (0.3 s per GiB).
-        const int kept = run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
-        mallopt(M_MMAP_THRESHOLD, kept);
-        mallopt(M_TRIM_THRESHOLD, kept);
+        const int threshold = run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
+        mallopt(M_MMAP_THRESHOLD, threshold);
+        mallopt(M_TRIM_THRESHOLD, threshold);
 #endif
         // Without the signal, writing beyond ulimit -f fails with an error that can be reported.
         std::signal(SIGXFSZ, SIG_IGN);

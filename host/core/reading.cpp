@@ -124,10 +124,10 @@ struct OwnFolder {
         path = pattern;
         lock = Descriptor(open((path / lock_name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         maker = getpid();
-        struct stat kept {};
+        struct stat status {};
         // Before the lock was held, another process may have taken the folder for a dead process's. Without file locks,
         // no process does.
-        if (lock && flock(lock.number(), LOCK_EX) == 0 && fstat(lock.number(), &kept) == 0 && kept.st_nlink == 0)
+        if (lock && flock(lock.number(), LOCK_EX) == 0 && fstat(lock.number(), &status) == 0 && status.st_nlink == 0)
             make();
     }
     void remove() {

@@ -167,12 +167,12 @@ std::string one_line(std::string_view text) {
     return {};
 }
 
-std::string printable(std::string_view text, std::string_view kept) {
+std::string printable(std::string_view text, std::string_view allowed) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
         const auto [c, size] = code_point(text, i);
-        if (size == 0 || (moves_more_than_one_column(c) && kept.find(text[i]) == std::string_view::npos))
+        if (size == 0 || (moves_more_than_one_column(c) && allowed.find(text[i]) == std::string_view::npos))
             out += escape(c);
         else
             out += text.substr(i, size);
@@ -229,9 +229,9 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 std::string folder_name(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool kept =
+        const bool is_plain =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
-        if (kept)
+        if (is_plain)
             out += c;
         else if (out.empty() || out.back() != '-')
             out += '-';

@@ -55,8 +55,8 @@ std::string one_line(std::string_view text);  ///< first non-empty line, trimmed
 
 /// The text in a form that is safe for a terminal. Some characters become visible escapes, "\x1b" or "\u202e": control
 /// characters (C0, DEL, C1), characters that break or reorder lines (U+2028 to U+202E, U+2066 to U+2069, …), and
-/// bytes that are not UTF-8. `kept`: control characters that stay, such as "\n\t" for a listing.
-std::string printable(std::string_view text, std::string_view kept = "");
+/// bytes that are not UTF-8. `allowed`: control characters that stay, such as "\n\t" for a listing.
+std::string printable(std::string_view text, std::string_view allowed = "");
 
 inline constexpr std::size_t most_quoted = 150;  ///< characters of a value that a sentence quotes
 

@@ -198,15 +198,15 @@ using model::Parameter;
 
 /// "__global const float4 *" as "float4", whatever qualifiers a driver leaves in the text.
 std::string plain_type(const std::string& text) {
-    std::vector<std::string> kept;
+    std::vector<std::string> words;
     std::string spaced = text;
     std::ranges::replace(spaced, '*', ' ');
     for (const auto& word : split(spaced, ' ')) {
         static const std::string dropped[] = {"",           "const",    "restrict", "volatile", "__global", "global",
                                               "__constant", "constant", "__local",  "local",    "__private"};
-        if (std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped)) kept.push_back(word);
+        if (std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped)) words.push_back(word);
     }
-    return join(kept, " ");
+    return join(words, " ");
 }
 
 Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {

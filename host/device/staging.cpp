@@ -85,18 +85,18 @@ void PoisonKernel::fill(const cl::Buffer& buffer, std::size_t bytes, std::uint64
 
 const Originals::Kept* Originals::find(const model::SharedBytes& data) const {
     const auto wanted = data.identity();
-    const auto same = [&](const Kept& kept) {
-        return !kept.whose.owner_before(wanted) && !wanted.owner_before(kept.whose);
+    const auto same = [&](const Kept& original) {
+        return !original.whose.owner_before(wanted) && !wanted.owner_before(original.whose);
     };
     const auto found = std::ranges::find_if(kept_, same);
     return found == kept_.end() ? nullptr : &*found;
 }
 
 bool Originals::make_room(std::size_t bytes) {
-    std::erase_if(kept_, [](const Kept& kept) { return kept.whose.expired(); });
+    std::erase_if(kept_, [](const Kept& original) { return original.whose.expired(); });
     const auto all = [&] {
         double sum = static_cast<double>(bytes);
-        for (const auto& kept : kept_) sum += static_cast<double>(kept.bytes);
+        for (const auto& original : kept_) sum += static_cast<double>(original.bytes);
         return sum;
     };
     if (static_cast<double>(bytes) > most_bytes_) return false;
@@ -105,8 +105,8 @@ bool Originals::make_room(std::size_t bytes) {
 }
 
 bool Originals::put(const cl::Buffer& to, const model::SharedBytes& data, const Upload& upload) {
-    const auto* kept = find(data);
-    if (!kept) {
+    const auto* original = find(data);
+    if (!original) {
         if (!make_room(data.size())) return false;
         try {
             Kept made{data.identity(), cl::Buffer(session_.context(), CL_MEM_READ_WRITE, data.size()), data.size()};
@@ -118,9 +118,9 @@ bool Originals::put(const cl::Buffer& to, const model::SharedBytes& data, const 
             kept_.clear();
             return false;
         }
-        kept = &kept_.back();
+        original = &kept_.back();
     }
-    session_.queue().enqueueCopyBuffer(kept->buffer, to, 0, 0, kept->bytes);
+    session_.queue().enqueueCopyBuffer(original->buffer, to, 0, 0, original->bytes);
     return true;
 }
 

@@ -122,15 +122,15 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
         const auto running = buffers.as<float>("running");
         const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
         // Weight of the initial value in a running average after so many operations.
-        const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
+        const double initial_weight = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
             const double old_mean = before[c], old_variance = before[s.channels + c],
                          variance = set.variance[c] * unbiased;
             if (auto wrong = off(buffers.errors, "running", c, running[c],
-                                 set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
+                                 set.mean[c] + initial_weight * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
                 return wrong;
             if (auto wrong = off(buffers.errors, "running", s.channels + c, running[s.channels + c],
-                                 variance + kept * (old_variance - variance), 1e-6 + 1e-4 * variance))
+                                 variance + initial_weight * (old_variance - variance), 1e-6 + 1e-4 * variance))
                 return wrong;
         }
     }

@@ -66,10 +66,10 @@ void fill(Setup& out, const Request& request, const Shape& shape) {
     Random random(request.seed);
     // A divisor of five eighths of the bits leaves a quotient of three eighths. Odd values keep the sum of two products
     // of 16-bit integers below 2^31.
-    const unsigned kept = variant == "divide" ? sizeof(T) * 5 : 8 * sizeof(T);
+    const unsigned random_bits = variant == "divide" ? sizeof(T) * 5 : 8 * sizeof(T);
     std::vector<T> start(shape.chains * shape.period());
     for (auto& s : start)
-        s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - kept) | (is_dot(variant) ? 1 : 0));
+        s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - random_bits) | (is_dot(variant) ? 1 : 0));
     const T key = static_cast<T>(random() | std::uint64_t{1} << 63 | std::uint64_t{1} << 31);
     out.args = {Input{"start", share(start)}, Output{"out", shape.chains * shape.items * shape.groups * sizeof(T)},
                 value("key", key), value<std::uint32_t>("period", static_cast<std::uint32_t>(shape.period())), trips()};

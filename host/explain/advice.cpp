@@ -173,7 +173,7 @@ std::vector<std::string> costs(const Record& record, const Explanation& e, const
     return out;
 }
 
-/// Only for an operation of a single launch.
+/// Says that the launch is too small for the device; "" if it is not, or if the operation has several launches.
 std::string of_size(const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const double idle = 1 - work.groups / limits.units;

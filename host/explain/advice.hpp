@@ -13,7 +13,7 @@ namespace cllab::explain {
 using namespace model;
 
 /// Sentences about what the user can change. May be empty.
-/// - Avoidable costs of at least `worth_saying` of the time. Also costs without a bound that may explain the time.
+/// - Avoidable costs of at least `worth_saying` of the time. Also costs that have no bound but may explain the time.
 /// - Idle compute units, or a GPU launch with less than one wave per compute unit.
 /// - A work-group size that the driver chose.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
@@ -27,7 +27,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
 /// One sentence per declared amount that the counts contradict. The bounds still use the declared amounts.
 /// - Bytes: declared > `alike` * requested, or declared < touched / `most_apart`.
 /// - FLOP: declared < counted / `most_apart`.
-/// - FLOP without float divisions and functions: declared > `most_apart` * (counted + integer operations).
+/// - FLOP, if the kernel has no float division or function: declared > `most_apart` * (counted + integer operations).
 std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

@@ -101,8 +101,8 @@ double lanes_of(const Record& record) {
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type as multiply-adds. Low end: float products and half of the
-/// integer products are fused with sums.
+/// Bounds the counted arithmetic of each type as multiply-adds. Low end: float products are fused with sums, and only
+/// half of the integer products are executed.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();

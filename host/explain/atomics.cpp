@@ -37,8 +37,8 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 /// - `in_place`: the memory executes atomics, as on a GPU. A power law interpolates between two measured numbers.
 /// - Otherwise cache lines move between cores. A rate at exactly `addresses`, or of as many cache lines, takes
 ///   precedence.
-/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. The
-///   cell's may lie in more parts of a cache than the measured ones.
+/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. The cell's
+///   addresses may lie in more parts of a cache than the measured addresses.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -58,7 +58,7 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
         if (!in_place) out = *above->second;
     } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
                lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
-        // Cores exchange whole lines: their number decides the rate.
+        // Cores exchange whole lines, so the number of lines decides the rate.
         out = *std::prev(above)->second;
     } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
         const auto& [fewer, slower] = *std::prev(above);

@@ -69,7 +69,8 @@ Bound on_available_cores(Bound bound, const Record& record, double parallel, dou
 /// nearer * (1 - relative_time))`. Low end: `low * (1 - nearer)`. `relative_time`: access time of the nearer level / of
 /// this level; 0 if both work at the same time.
 Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
-/// If only the low end is within the time, sets the bound to it: the compiler must have removed the rest of the work.
+/// If only the low end is within the time, the low end becomes the bound's value: the compiler must have removed the
+/// rest of the work.
 void lower_to_time(Bound& bound, const Record& record);
 /// Adds a bound, `simulated` if the simulator counted the cell, even if the amount was declared.
 void add_asked(const Record& record, Bound bound, Explanation& out);
@@ -78,7 +79,7 @@ void add_asked(const Record& record, Bound bound, Explanation& out);
 
 std::string level_id(std::size_t level);    ///< "l1" for 0
 std::string level_name(std::size_t level);  ///< "L1" for 0
-/// Cache levels that the operating system or the figures of `family` show, even one of unknown size.
+/// Number of cache levels that the operating system or the figures of `family` show, including one of unknown size.
 std::size_t levels_of(const Limits& limits, const std::string& family);
 
 /// The first cache level that holds all of a cell's data.
@@ -87,9 +88,9 @@ struct Place {
     bool memory = false;  ///< no cache level does
     double nearer = 0;    ///< share of the data that the level before may hold
 };
-/// The place of the cell's data; nullopt if no cache size is known. `instances`: caches per level, for example one per
-/// core. The last level has one cache; on NVIDIA, only L1 has several. If every work-group reads all data, one cache
-/// counts.
+/// The place of the cell's data; nullopt if no cache size is known. Always memory if the caches are cold or rotate.
+/// `instances`: caches per level, for example one per core. The last level has one cache; on NVIDIA, only L1 has
+/// several. If every work-group reads all data, one cache counts.
 std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances);
 
 // --- Counted amounts and sampled code (bounds.cpp, issue.cpp) --------------------------------------------------------
@@ -103,8 +104,8 @@ struct Traffic {
 
     double bytes() const { return read + written; }
 };
-/// Distinct bytes that the launch touches, at most the size of the buffers. Each uncounted work-group adds as
-/// many as a counted one did on average after the first.
+/// Distinct bytes that the launch touches, at most the size of the buffers. Each uncounted work-group adds the average
+/// of the counted ones after the first.
 Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// Bytes that miss a level of `instances` caches of `holds` bytes. Data that one work-group uses misses
 /// once. Data that all use misses once per cache if it fits, else once per work-group.
@@ -122,7 +123,7 @@ double share_of(const Hot& hot, IsMeant is_meant) {
 }
 /// Null if the code was not sampled.
 const Hot* sampled_code(const Record& record);
-/// Float operations per work-item, without functions.
+/// Float additions, multiplications, multiply-adds and divisions per work-item.
 double plain_floats(const Counts& counts);
 /// Elements of "float", "product" or "division" that one pass of the block computes.
 double elements_of(const HotBlock& block, const char* what);

@@ -12,7 +12,7 @@ namespace cllab::explain {
 /// interval. (why)
 constexpr double alike = 1.05;
 /// A bound is the limiter if it is at least `most_of_the_time` of the time, and the next bound is at most
-/// `clear_of_the_next` of it. Definitions, stated by `cllab why --help`. (why)
+/// `clear_of_the_next` of it. `cllab why --help` states both definitions. (why)
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
 /// No limiter is named if a CPU's issue bound exceeds this many times the time: other work slowed the measurement of
 /// the rate. (why_doubt)
@@ -41,7 +41,7 @@ constexpr double least_of_empty_launch = 0.5;
 constexpr double doubtful_from = most_of_the_time / 2;
 /// Maximum relative interval of a new peak that is used. Exception: a bound exceeds the time, and the peak is faster.
 constexpr double widest_peak = 0.5;
-/// Maximum peaks measured again per cell, each in up to a second.
+/// No doubtful peak is measured again once this many peaks were measured for the cell.
 constexpr std::size_t most_measured_again = 3;
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
@@ -98,8 +98,9 @@ constexpr double once_within = 0.1;
 constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts above this many times the conflict-free passes. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The high end of an atomic rate includes rates with more addresses: up to the first measured number of at least this
-/// many times the cell's. The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses. (why_atomics)
+/// The high end of an atomic rate includes rates with more addresses. The last of them is the first that was measured
+/// with at least this many times the cell's addresses. The profile has rates for 1, 4, 32, 256, 4096 and 65536
+/// addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Below this many distinct addresses per counted atomic, work-groups share addresses. (why_counted_memory)
 constexpr double meet_below = 0.5;
@@ -129,22 +130,22 @@ constexpr double least_working = 0.75;
 
 // --- Execution on one core -------------------------------------------------------------------------------------------
 
-/// `like_one_core`: the work of one core may take this many times its part of the time on all cores. `shared_threads`:
-/// or as little as this part. Two cores may be threads of one core (one half), and one clock falls (four fifths).
+/// For the ratio `(time on one core / cores) / time on all cores`. Above `like_one_core`, the split is rejected. Below
+/// `shared_threads`, cores that are threads of one core (1/2) and a falling clock (4/5) do not explain the difference.
 /// (why_one_core)
 constexpr double like_one_core = 1.3, shared_threads = 0.4;
-/// The time is split from this many launches and from `least_to_split` seconds. The overhead of a launch would count as
-/// what the cores share.
+/// A time is split if it is at least `launches_to_split` times the launch overhead, and at least `least_to_split`
+/// seconds. In a shorter time, the overhead would appear as a cost of what the cores share.
 constexpr double launches_to_split = 10, least_to_split = 50e-6;
 
 // --- Sentences for the user (advice.cpp) -----------------------------------------------------------------------------
 
-/// A chain is mentioned from `long_chain` links and `chain_of_most` of all operations or loads. Half of a loop's
-/// operations may only advance its counter. (why_advice)
+/// A chain is mentioned if it has at least `long_chain` links, and at least the share `chain_of_most` of all operations
+/// or loads. The share is small because half of a loop's operations may only advance its counter. (why_advice)
 constexpr double long_chain = 32, chain_of_most = 0.3;
 /// A cost is mentioned if it is at least this share of the time. (why_advice)
 constexpr double worth_saying = 0.1;
-/// An amount is mentioned from this many times the necessary amount. (why_counted_memory)
+/// An amount is mentioned if it is at least this many times the necessary amount. (why_counted_memory)
 constexpr double worth_a_sentence = 1.5;
 /// If this share of a work-group's atomics go to one word, a sum within the work-group helps. (why_counted_memory)
 constexpr double meeting_in_group = 1.0 / 8;

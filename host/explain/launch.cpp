@@ -16,7 +16,7 @@ const Figure* empty_launch(const Record& record, const Limits& limits) {
     const auto* on_all = limits.find("launch.empty.device");
     if (!on_all) return empty;
     if (on_all->value > empty->value) empty = on_all;
-    // With a work-group for every core, a launch also waits until all threads work. `launch.spread` is this wait.
+    // With a work-group for every core, a launch also waits until all threads work. `launch.spread` includes this wait.
     const auto* all = work.groups >= limits.units ? limits.find("launch.spread") : nullptr;
     return all && all->value > empty->value && record.time->median > all->value ? all : empty;
 }

@@ -1,7 +1,7 @@
 // A resource has a bound only if its least use and its measured peak are known, because estimates often blame the
-// wrong resource. The largest bound is the limiter if it is most of the time and clearly larger than all others.
-// The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the
-// limiter (name_by_wait). Where the samples lie never does.
+// wrong resource. The largest bound is the limiter if it is most of the time and clearly larger than all bounds of
+// other work. The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the warps
+// may name the limiter (name_by_wait). The samples never name it.
 #pragma once
 
 #include <optional>

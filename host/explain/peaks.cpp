@@ -88,7 +88,8 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
     } else if (limit == Limit::impossible) {
         out.note = "the peak is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
-        // A burst of other work slows only the peak. A lasting cause slows the cell too, so its time stays the same.
+        // A burst of other work slows only the peak. A lasting cause has slowed the cell too, so a second timing of the
+        // cell gives the same time.
         const auto after = once_more(cell);
         const bool steady = after && is_alike(record.time->median, after->time->median);
         const auto second = steady ? measured(before.id) : std::vector<Figure>();

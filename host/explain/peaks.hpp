@@ -1,4 +1,4 @@
-// Measures doubtful and missing peaks again, in the command that runs the cell.
+// Measures missing peaks, and doubtful peaks again, in the command that runs the cell.
 //
 // The bounds are too long if other work disturbed the profile, and too short if other work slows the cell now. A new
 // measurement of the peak tells the two cases apart:
@@ -20,7 +20,7 @@
 
 namespace cllab::explain {
 
-/// Runs cells and probes on one device. Both functions throw if interrupted, or if the device is lost.
+/// Runs cells and probes on one device. All functions throw if interrupted, or if the device is lost.
 class Measure {
 public:
     virtual ~Measure() = default;
@@ -38,7 +38,8 @@ public:
     /// `measure` must outlive this object.
     Peaks(Measure& measure, const Limits& limits) : measure_(measure), limits_(limits), used_(limits) {}
 
-    /// Explains the time of `record`. First measures missing and doubtful peaks.
+    /// Explains the time of `record`. First measures missing and doubtful peaks. If a CPU's time is still unexplained,
+    /// splits it on one core (one_core.hpp).
     Explanation explain(const Cell& cell, const Record& record);
     /// Times the cell again if its limit is unexplained, impossible or unsteady. Returns the second record if it
     /// replaces `record` (second_stands), with the hot code, work and counts of `record`; else nullopt.
@@ -86,7 +87,7 @@ bool is_alike(double seconds, double other);
 /// must be shorter. Impossible: longer. Unsteady: the second must be steady.
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
-/// Replaces the figure with the identifier of `now`, and marks it as measured after the profile.
+/// Puts `now` in the place of the figure that has the same identifier, and marks it as measured after the profile.
 void replace(Limits& limits, Figure now);
 /// The elements of `first` that were used and whose value is still in `limits`.
 std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits);

@@ -318,13 +318,13 @@ public:
     template <typename Key, typename Make>
     auto get(const std::string& name, const Key& key, const Make& make) {
         using Made = std::invoke_result_t<const Make&>;
-        auto& kept = kept_[name];
-        for (const auto& entry : kept)
+        auto& entries = kept_[name];
+        for (const auto& entry : entries)
             if (const auto* known = std::any_cast<Key>(&entry.key); known && *known == key)
                 return std::static_pointer_cast<Made>(entry.value);
-        if (kept.size() == 2) kept.pop_front();
+        if (entries.size() == 2) entries.pop_front();
         auto made = std::make_shared<Made>(make());
-        kept.push_back({key, made});
+        entries.push_back({key, made});
         return made;
     }
 

@@ -111,7 +111,7 @@ public:
 
     const std::vector<double>& used() const { return used_.seconds; }          ///< in the order taken
     const std::vector<double>& aside() const { return aside_.seconds; }        ///< in the order taken
-    const std::vector<unsigned>& kept_rounds() const { return used_.rounds; }  ///< for each of kept()
+    const std::vector<unsigned>& kept_rounds() const { return used_.rounds; }  ///< for each of used()
     const std::vector<unsigned>& aside_rounds() const { return aside_.rounds; }
     bool throttled() const { return throttled_; }
     std::size_t references() const { return references_.size(); }

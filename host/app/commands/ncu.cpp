@@ -99,18 +99,18 @@ private:
         if (std::abs(ratio - 1) > tolerated)
             results() << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
                       << " %: the counters are those of the launch through CUDA\n";
-        auto kept = record;
+        auto counted_record = record;
         std::optional<std::string> trouble;
         if (const auto ncu = inspect::find_tool({"ncu"}))
-            trouble = profiled(*ncu, cell, replay, folder, counted, kept);
+            trouble = profiled(*ncu, cell, replay, folder, counted, counted_record);
         else
             trouble =
                 "Nsight Compute's ncu not found on PATH or in the CUDA toolkit; --export writes a program to run on "
                 "a machine that has it";
         if (!json_) return trouble;
-        kept.counters = counted.counters;
-        kept.dump.clear();  // it was a temporary folder
-        json_->line(report::to_json_line(kept));
+        counted_record.counters = counted.counters;
+        counted_record.dump.clear();  // it was a temporary folder
+        json_->line(report::to_json_line(counted_record));
         json_->line(report::counters_json(counted));
         return trouble;
     }

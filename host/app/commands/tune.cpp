@@ -298,10 +298,10 @@ int tune(const TuneOptions& asked, Runner& runner) {
             for (std::size_t i = 0; i < selected.size(); ++i)
                 fine = Tuning(context, selected[i], spaces[i], device).run() && fine;
     } catch (const run::Interrupted&) {
-        const bool kept = outputs.json() && !outputs.json()->is_stdout();
-        const auto again = typed(asked.argv, {"--resume"}) + " --resume " + (kept ? invocation.json : "FILE");
-        say(kept ? "interrupted; this goes on from the points in the file: " + again
-                 : "interrupted; no file keeps the points; this would, and goes on from them: " + again);
+        const bool has_file = outputs.json() && !outputs.json()->is_stdout();
+        const auto again = typed(asked.argv, {"--resume"}) + " --resume " + (has_file ? invocation.json : "FILE");
+        say(has_file ? "interrupted; this goes on from the points in the file: " + again
+                     : "interrupted; no file keeps the points; this would, and goes on from them: " + again);
         return 130;
     }
     if (invocation.timings) timings.print(phases_of(sink.records()));

@@ -24,8 +24,9 @@ Answers known_answers(const std::filesystem::path& dumps, const model::Device& d
     const auto path = inspect::device_folder(root, device, run::this_host().name) / "behaviour.json";
     std::error_code unknown;
     if (std::filesystem::exists(path, unknown)) try {
-            const auto kept = parse_json<nlohmann::ordered_json>(profile_text(path));
-            if (kept.at("device") == identity_of(device)) return nlohmann::json(kept.at("answers")).get<Answers>();
+            const auto document = parse_json<nlohmann::ordered_json>(profile_text(path));
+            if (document.at("device") == identity_of(device))
+                return nlohmann::json(document.at("answers")).get<Answers>();
         } catch (const std::exception& e) {
             say("'" + path.string() + "' is not what `cllab behaviour` writes: " + e.what() + "; it is ignored");
         }
@@ -34,10 +35,10 @@ Answers known_answers(const std::filesystem::path& dumps, const model::Device& d
 
 void keep_answers(const std::filesystem::path& dumps, const model::Device& device, Answers answers) {
     answers.merge(known_answers(dumps, device));
-    const nlohmann::ordered_json kept{{"device", identity_of(device)}, {"answers", nlohmann::json(answers)}};
+    const nlohmann::ordered_json document{{"device", identity_of(device)}, {"answers", nlohmann::json(answers)}};
     const auto root = dumps.empty() ? profiles_folder() : dumps;
     const auto folder = inspect::claim_device_folder(root, device, run::this_host().name);
-    write_profile(folder / "behaviour.json", json_text(kept, 2) + "\n");
+    write_profile(folder / "behaviour.json", json_text(document, 2) + "\n");
 }
 
 std::string note_of(const Answers& known, const std::string& name) {

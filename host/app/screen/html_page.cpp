@@ -288,7 +288,7 @@ namespace {
 
 /// The part of a command line that neither selects cells nor names output files.
 struct Line {
-    Strings kept;
+    Strings words;
     std::set<std::string> axes;
 };
 
@@ -304,7 +304,7 @@ std::optional<Line> line_of(const Strings& argv) {
     if (options.versus.starts_with('-') || !options.replay.empty() || options.watch) return std::nullopt;
     Line out{without({argv.begin() + (argv[1] == "run" ? 2 : 1), argv.end()}, {"--vs", "--axis", "-a"}), {}};
     for (const auto& [axis, values] : options.axes) out.axes.insert(axis);
-    std::erase_if(out.kept, [&](const std::string& word) {
+    std::erase_if(out.words, [&](const std::string& word) {
         return std::ranges::find(options.patterns, word) != options.patterns.end();
     });
     return out;
@@ -327,7 +327,7 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
         }
         const auto& line = *known->second;
         Strings words{"cllab", "run", names_kernel_file(r.build.source) ? r.build.source + ":" + r.id : r.id};
-        words.insert(words.end(), line.kept.begin(), line.kept.end());
+        words.insert(words.end(), line.words.begin(), line.words.end());
         const auto varies = varying.find(r.family);
         for (const auto& [axis, value] : r.point)
             if (line.axes.contains(axis) || (varies != varying.end() && varies->second.contains(axis)))

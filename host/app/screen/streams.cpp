@@ -107,10 +107,10 @@ void open_missing_streams() {
 }
 
 void keep_stdout() {
-    const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     // Without an open standard output there is nothing to separate.
-    if (kept < 0 || (!chatter.hold() && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) return;
-    descriptor = kept;
+    if (copy < 0 || (!chatter.hold() && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) return;
+    descriptor = copy;
     std::cerr.tie(&results());  // as it was to std::cout: results appear before messages about them
 }
 

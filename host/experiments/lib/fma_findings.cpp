@@ -209,10 +209,10 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
     // The shortest period that holds for every pair of samples within 2 %.
     std::size_t period = 0;
     for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && found.low > 1.02; ++p) {
-        bool kept = true;
+        bool repeats = true;
         for (std::size_t i = 0; i + p < rows.size(); ++i)
-            kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
-        if (kept) period = p;
+            repeats = repeats && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
+        if (repeats) period = p;
     }
     if (period > 0) found.how += concat(", repeating every ", period);
     out.push_back(found);

@@ -108,8 +108,8 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
 }
 
 std::shared_ptr<const State> Problem::after(unsigned iterations) const {
-    auto& kept = states_[iterations];
-    if (kept) return kept;
+    auto& result = states_[iterations];
+    if (result) return result;
     // Continue from the latest known state before it.
     State state;
     unsigned done = 0;
@@ -127,8 +127,8 @@ std::shared_ptr<const State> Problem::after(unsigned iterations) const {
         state.gosa = sweep(*this, state.p, next);
         std::swap(state.p, next);
     }
-    kept = std::make_shared<const State>(std::move(state));
-    return kept;
+    result = std::make_shared<const State>(std::move(state));
+    return result;
 }
 
 SharedBytes section(const SharedBytes& field, const Grid& grid) {
@@ -145,9 +145,9 @@ SharedBytes section(const SharedBytes& field, const Grid& grid) {
 }
 
 SharedBytes interleaved(std::span<const SharedBytes> fields) {
-    const std::vector kept(fields.begin(), fields.end());
-    return lib::filled<float>(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
-        const auto from = mapped(kept, floats);
+    const std::vector sources(fields.begin(), fields.end());
+    return lib::filled<float>(sources.size() * sources.front().size() / sizeof(float), [sources](std::span<float> out) {
+        const auto from = mapped(sources, floats);
         lib::fill_each(out, [&](std::size_t x) { return from[x % from.size()][x / from.size()]; });
     });
 }

@@ -253,7 +253,7 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
 
 std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup,
                                              std::uint64_t seed) {
-    std::map<std::string, std::string> kept;
+    std::map<std::string, std::string> contents;
     Buffers buffers;
     buffers.poison_seed = seed;
     buffers.operations = setup.verify_operations;
@@ -266,7 +266,7 @@ std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder
         auto content = read_file(folder / (name + ".bin.out"));
         if (!content || content->size() != (output ? output->size_bytes : both->data.size()))
             return "the launch left no " + name;
-        const auto& there = kept[name] = std::move(*content);
+        const auto& there = contents[name] = std::move(*content);
         buffers.data[name] = std::as_bytes(std::span(there.data(), there.size()));
     }
     return setup.check(buffers);

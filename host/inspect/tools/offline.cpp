@@ -231,19 +231,19 @@ std::vector<OfflineTarget> tried_targets() {
         if (!target.available()) return;
         const auto built = programs.kernel(target.name, text, "", false, "k", {});
         const auto* best = built.analysis.best();
-        std::string kept;
+        std::string products;
         for (const auto& part : split(target.gives, ',')) {
             const auto what = trim(part);
             const bool listing = what == "GCN" || what == "SASS" || what == "machine code";
             const bool there = what == "registers" || what == "metadata" ? built.analysis.info.registers.has_value()
                                : listing                                 ? best && !best->isa->virtual_machine
                                                                          : !built.binary.empty();
-            if (there) kept += (kept.empty() ? "" : ", ") + what;
+            if (there) products += (products.empty() ? "" : ", ") + what;
         }
-        if (kept == target.gives) return;
+        if (products == target.gives) return;
         auto why = built.log;
         for (const auto& listing : built.analysis.disassembly.listings) why += listing.note + "\n";
-        target.gives = kept;
+        target.gives = products;
         target.missing = "a trial build made no more: " + one_line(why);
     });
     return out;

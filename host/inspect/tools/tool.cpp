@@ -41,14 +41,14 @@ using Clock = std::chrono::steady_clock;
 thread_local std::optional<Clock::time_point> budget_end;
 
 /// Reads what a ready stream has; closes the stream at its end.
-void take(Descriptor& stream, std::string& kept) {
+void take(Descriptor& stream, std::string& text) {
     std::array<char, 65536> buffer;
     const ssize_t got = ::read(stream.number(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) return;
     if (got <= 0)
         stream.close();
     else
-        kept.append(buffer.data(), static_cast<std::size_t>(got));
+        text.append(buffer.data(), static_cast<std::size_t>(got));
 }
 
 bool has_ended(pid_t child) {
@@ -110,12 +110,12 @@ std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& n
     const std::lock_guard lock(guard);
     const auto folders = tool_folders();
     const auto [place, is_new] = found.try_emplace(concat(folders, '\n', join(names, "\n")));
-    auto& kept = place->second;
-    if (!is_new) return kept;
+    auto& tool = place->second;
+    if (!is_new) return tool;
     for (const auto& name : names)
         for (const std::filesystem::path folder : split(folders, ':'))
-            if (!kept && !folder.empty() && is_program(folder / name)) kept = folder / name;
-    return kept;
+            if (!tool && !folder.empty() && is_program(folder / name)) tool = folder / name;
+    return tool;
 }
 
 std::vector<std::string> llvm_names(const std::string& tool) {

@@ -399,14 +399,14 @@ model::Bytes packed_nibbles(std::span<const std::byte> single) {
 }
 
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
-    static Kept kept;
+    static Kept arrays;
     if (type.is_packed()) {
         const auto single = drawn_data(*model::builtin_type("uchar"), count, seed, drawn);
-        return kept.find_or_make(type, count, seed, drawn, [&] {
+        return arrays.find_or_make(type, count, seed, drawn, [&] {
             return model::SharedBytes(type.bytes_of(count), [single] { return packed_nibbles(*single); });
         });
     }
-    return kept.find_or_make(type, count, seed, drawn, [&] {
+    return arrays.find_or_make(type, count, seed, drawn, [&] {
         const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
         const auto size = count * type.bytes;
         return model::SharedBytes(size, [=] {

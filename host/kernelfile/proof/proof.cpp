@@ -87,9 +87,9 @@ bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, 
 std::optional<std::string> Ledger::check(const Question& q, const model::Buffers& buffers) {
     // Comparisons run one after the other, so the results of the oldest are dropped.
     if (!answers_.count(q.comparison)) {
-        constexpr std::size_t kept = 64;
+        constexpr std::size_t most_comparisons = 64;
         recent_.push_back(q.comparison);
-        if (recent_.size() > kept) {
+        if (recent_.size() > most_comparisons) {
             answers_.erase(recent_.front());
             recent_.pop_front();
         }

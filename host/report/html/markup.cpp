@@ -7,7 +7,9 @@
 
 namespace cllab::report::html {
 
-std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
+std::string text(std::string_view raw, std::string_view allowed) {
+    return with_entities(printable(raw, allowed), "&<>\"'");
+}
 
 std::string breakable(std::string_view raw) {
     std::string out;

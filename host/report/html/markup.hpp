@@ -17,8 +17,8 @@
 
 namespace cllab::report::html {
 
-/// Escapes text for the page and for quoted attributes. Makes control characters visible. `kept`: see printable().
-std::string text(std::string_view raw, std::string_view kept = "");
+/// Escapes text for the page and for quoted attributes. Makes control characters visible. `allowed`: see printable().
+std::string text(std::string_view raw, std::string_view allowed = "");
 
 /// As text(), for text with kernels' names: lines may break after underscores.
 std::string breakable(std::string_view raw);

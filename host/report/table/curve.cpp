@@ -54,10 +54,10 @@ void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findin
 std::vector<CurveRow> thinned(const std::vector<CurveRow>& rows) {
     constexpr std::size_t most = 48;
     const auto step = std::max<std::size_t>(1, (rows.size() + most - 1) / most);
-    std::vector<CurveRow> kept;
+    std::vector<CurveRow> selection;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (i % step == 0 || i + 1 == rows.size() || !rows[i].mark.empty()) kept.push_back(rows[i]);
-    return kept;
+        if (i % step == 0 || i + 1 == rows.size() || !rows[i].mark.empty()) selection.push_back(rows[i]);
+    return selection;
 }
 
 /// A bar of `length` columns in eighths of a block.

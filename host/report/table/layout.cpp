@@ -224,10 +224,10 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour)
         if (least == columns_.rend() || least->keep >= 100) break;
         columns_.erase(std::next(least).base());
     }
-    auto kept = columns_.begin();
+    auto remaining = columns_.begin();
     for (const auto& column : all) {
-        if (kept != columns_.end() && kept->title == column.title && kept->key == column.key)
-            ++kept;
+        if (remaining != columns_.end() && remaining->title == column.title && remaining->key == column.key)
+            ++remaining;
         else
             dropped_.push_back(column.key.empty() ? column.title : column.key);
     }

@@ -260,8 +260,8 @@ Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
             if (found) set.overwrite({{output->name, *found}});
             for (unsigned i = 0; i < setup_->verify_operations; ++i) set.enqueue();
             session_.wait();
-            return set.read_back(buffers_) || !std::ranges::all_of(right, [&](const auto& kept) {
-                       return equal_bytes(kept.second, buffers_.data.at(kept.first));
+            return set.read_back(buffers_) || !std::ranges::all_of(right, [&](const auto& content) {
+                       return equal_bytes(content.second, buffers_.data.at(content.first));
                    });
         };
         for (const auto* found : {&later.at(output->name), &right.at(output->name)}) {
