@@ -107,7 +107,7 @@ struct ChainTime {
     std::string how, figure, name;
 };
 
-/// Float operations per work-item, including functions.
+/// Float additions, multiplications, multiply-adds, divisions and functions per work-item.
 double float_operations(const Counts& counts) {
     return operations(counts, Operation::float_function) + plain_floats(counts);
 }
@@ -123,8 +123,8 @@ std::string type_of_chain(const Counts& counts) {
 }
 
 /// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. A chain about as long as the float
-/// operations are many, or longer, contains the functions and divisions.
+/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the work-item's
+/// float operations, the chain contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -149,7 +149,7 @@ struct Part {
     std::string id, name;  ///< figure of the latency; kind of operation
 };
 
-/// Seconds per operation, and its low end: fused where possible, and loads hit L1.
+/// Seconds per operation. Low end: operations are fused where possible, and loads hit L1.
 std::pair<double, double> time_of(const Part& part, const Figure& latency, const std::string& level,
                                   const Record& record, const Limits& limits) {
     double each = latency.value;
@@ -163,7 +163,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // A chain that is about as long as the float operations are many consists of floats.
+    // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};

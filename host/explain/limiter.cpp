@@ -63,7 +63,7 @@ const Reason& reason_of(const Wait& wait) {
 }
 
 /// The limiter that the wait names. If warps wait for global memory, and atomics are the largest bound apart from the
-/// launch: atomics; each may take longer than in the profile.
+/// launch, atomics are the limiter: an atomic may take longer than in the profile.
 std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });

@@ -15,7 +15,7 @@ bool is_part(const Bound& b) {
     return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared";
 }
 
-/// What repeated pages save, or repeated contents.
+/// The time that repeated pages, or repeated contents, save.
 Timing difference(const Timing& slow, const Timing& fast) {
     Timing out;
     out.median = std::max(0.0, slow.median - fast.median);
@@ -36,7 +36,7 @@ const char* name_of_values(const Record& record) {
     return scattered ? "scattered addresses" : "mispredicted branches";
 }
 
-/// Names the two largest parts together, if no other bound is the limiter and the two are most of the time.
+/// Names the two largest parts together, if no limiter is named and the two are at least `busy` of the time.
 void name_two_parts(const Timing& time, Explanation& out) {
     const auto first = std::ranges::find_if(out.bounds, is_part);
     const auto second = std::find_if(first + 1, out.bounds.end(), is_part);
@@ -48,9 +48,9 @@ void name_two_parts(const Timing& time, Explanation& out) {
     out.limit = Limit::named;
 }
 
-/// How many times as long the work of a core takes if all cores work. Such a factor has three causes: cores that are
-/// threads of one core, which a virtual machine hides, a falling clock, or the bandwidth of memory. Returns 1 unless
-/// memory is excluded: nearer data saves one core nothing, and no level is busy.
+/// How many times as long the work of a core takes if all cores work. Three causes are possible: some cores are threads
+/// of one core (a virtual machine may hide this), the clock falls, or the cores share memory bandwidth. Returns 1 unless
+/// memory is excluded, that is: nearer data saves one core nothing, and no level is busy.
 double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
     const auto is_busy = [&](const Bound& b) {
         return is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time.median;

@@ -6,7 +6,8 @@
 // memory, so that every access hits the nearest caches. The third time is what the core needs to execute the
 // instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends on
 // the values: addresses, and branches that the core predicts wrongly. If the second is longer than the first, small
-// pages cost time, and access is the first minus the third. Several cores would contend for the repeated pages.
+// pages cost time, and access is the first minus the third. The kernel runs on one core, because several cores would
+// contend for the repeated pages.
 #pragma once
 
 #include "explain/bounds.hpp"
@@ -20,8 +21,8 @@ struct OneCoreTimes {
 };
 
 /// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other. They add up to
-/// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core do
-/// not fit together or exceed that of all cores.
+/// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core
+/// contradict each other, or if a core's part of the work takes more than `like_one_core` times as long as on all cores.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain
