@@ -69,13 +69,14 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     const double available = available_share(record, parallel_of(record, limits));
     const double as_long = own.median / (available * cores) / time.median;
     constexpr double tolerance = alike * alike;  // each of two times may be off by `alike`
-    if (as_long > like_one_core || repeated.median > tolerance * std::min(own.median, separate.median))
-        return out.leave_out(
-            execution_title,
-            concat("a core takes ", format_seconds(own.median), " for all of the work, ",
-                   format_seconds(separate.median), " with repeated contents, and ", format_seconds(repeated.median),
-                   " with its data in the nearest caches, which does not fit the time of ",
-                   format_significant(cores, 3), " cores"));
+    if (const double less = std::min(own.median, separate.median); repeated.median > tolerance * less)
+        return out.leave_out(execution_title, concat("on one core it takes ", format_seconds(less), ", but ",
+                                                     format_seconds(repeated.median),
+                                                     " with its data in the nearest caches"));
+    if (as_long > like_one_core)
+        return out.leave_out(execution_title, concat("one core takes ", format_seconds(own.median),
+                                                     " for all of the work, which is more than the time of ",
+                                                     format_significant(cores, 3), " cores"));
     const double slowed = available < 1 ? 1 : slowed_by_each_other(as_long, times, time, out);
     const auto add = [&](const char* id, const char* name, const char* brief, const Timing& part, std::string how) {
         if (part.median < part_beside_launch * own.median) return;

@@ -20,9 +20,8 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
     return first;
 }
 
-/// Whether to measure a CPU's cell on one core.
+/// Whether the overhead of a launch is a small part of the time.
 bool is_long_enough(const Record& record, const Explanation& e) {
-    if (!record.time || is_gpu(record) || e.limit != Limit::unexplained) return false;
     const auto launch = std::ranges::find(e.bounds, "launch", &Bound::id);
     const double overhead = launch == e.bounds.end() ? 0 : launch->seconds;
     return record.time->median >= std::max(least_to_split, launches_to_split * overhead);
@@ -126,9 +125,10 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
-    if (is_long_enough(record, out)) {
-        std::string why_not;
-        if (const auto times = measure_.on_one_core(cell, why_not))
+    if (record.time && !is_gpu(record) && out.limit == Limit::unexplained) {
+        const bool is_long = is_long_enough(record, out);
+        std::string why_not = is_long ? "its time on one core is not known" : model::too_short_to_split;
+        if (const auto times = is_long ? measure_.on_one_core(cell, why_not) : std::nullopt)
             split_on_one_core(record, used_, *times, out);
         else
             out.leave_out(model::execution_title, why_not);

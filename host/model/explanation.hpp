@@ -52,6 +52,9 @@ struct PeakAgain {
 
 /// Bound::name of "execution", and the name in Explanation::unbounded if it is unknown.
 inline constexpr const char* execution_title = "execution in the cores";
+/// Why a short time is not split on one core.
+inline constexpr const char* too_short_to_split =
+    "the time is too short to be split on one core; a larger size may be explained";
 
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named

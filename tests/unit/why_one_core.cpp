@@ -3,6 +3,7 @@
 
 #include "explain/one_core.hpp"
 #include "explain/peaks.hpp"
+#include "report/table/explanation.hpp"
 #include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_one_core)
@@ -132,7 +133,11 @@ BOOST_AUTO_TEST_CASE(short_kernels_are_not_timed_on_one_core) {
         auto limits = profile();
         explain::replace(limits, figure("launch.empty.item", "empty kernel", "s", launch));
         explain::Peaks peaks(device, limits);
-        static_cast<void>(peaks.explain({}, record(seconds, {.bytes = 64, .read = 32, .footprint = 64, .launches = 1})));
+        const auto r = record(seconds, {.bytes = 64, .read = 32, .footprint = 64, .launches = 1});
+        const auto e = peaks.explain({}, r);
+        const auto sentence = report::limit_sentence(e, *r.time);
+        BOOST_TEST(says(sentence, model::too_short_to_split) == (device.asked == 0), sentence);
+        BOOST_TEST(!says(sentence, "no bound for the rest"), sentence);
         return device.asked;
     };
     BOOST_TEST(asked(60e-6, 5e-6) == 1);

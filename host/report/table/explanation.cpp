@@ -168,10 +168,12 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     std::vector<std::string> known;
     for (const auto& b : e.bounds)
         if (b.seconds >= 0.01 * time.median && known.size() < 2) known.push_back(b.name + " " + share(b));
+    const auto* not_split = find_in(e.unbounded, model::execution_title);
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
            (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" : "") +
            (!e.no_peak.empty()                              ? "; the profile has no peak for " + join(e.no_peak, ", ")
+            : not_split                                     ? concat("; ", *not_split)
             : std::max(explained(e, time), e.of_copy) < 0.5 ? "; cllab has no bound for the rest"
                                                             : "");
 }
