@@ -47,7 +47,7 @@ struct Judgement {
 /// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
 struct Arrangement {
     std::uint64_t seed = 0;  ///< seed of its order, placement and inputs
-    /// log of left's time over right's (compare::Differences); with Control::both, over four cells
+    /// Log of left's time over right's (compare::Differences). With Control::both, from four cells.
     double log_ratio = 0;
     double error = 0;    ///< standard error of log_ratio, from the rounds
     double control = 0;  ///< as log_ratio: the second build of a side over the first

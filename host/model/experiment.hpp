@@ -146,7 +146,7 @@ struct Work {
     double barriers = 0;         ///< barriers that each work-item passes
     double local_bytes = 0;      ///< of local memory, loaded and stored by all work-items
     double local_addresses = 0;  ///< distinct words of a group's local memory that its local atomics access
-    /// dependent loads from global memory of one work-item; each needs the result of the previous one
+    /// Dependent loads from global memory of one work-item. Each needs the result of the previous one.
     double chain = 0;
 };
 
@@ -177,7 +177,7 @@ struct Declared {
     };
     What what;
     double count = 0;  ///< elements per work-item; an instruction counts as many as it processes
-    /// bits of one element; a wider instruction counts as several elements, in arithmetic one per lane
+    /// Bits of one element. A wider instruction counts as several elements, in arithmetic one per lane.
     unsigned bits = 32;
 };
 
@@ -392,7 +392,7 @@ struct Experiment {
     std::string question;  ///< one sentence ending in a question mark
     std::vector<Axis> axes;
     std::vector<Variant> variants;
-    /// native loops that a user would choose instead of the kernels; only --native selects them
+    /// Native loops that a user would choose instead of the kernels. Only --native selects them.
     std::vector<Variant> native{};
     /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
     std::function<Setup(const Request&, Params&)> setup;
