@@ -178,7 +178,7 @@ std::string with_sm_90a(std::string_view ptx) {
     const std::string text(ptx.substr(0, ptx.find('\0')));
     auto out = std::regex_replace(text, std::regex(std::string(sm_90a_mark)), "");
     replace(out, R"(\.target sm_\w+)", ".target sm_90a");
-    replace(out, R"(\.version ([1-7]\.\d|8\.[0-2]))", ".version 8.3");  // clang may write one too old for sm_90a
+    replace(out, R"(\.version ([1-7]\.\d|8\.[0-2]))", ".version 8.3");  // clang may write a version that is too old
     return out;
 }
 
