@@ -137,11 +137,11 @@ inline constexpr double late = 3;
 ///
 /// On a busy machine, arrangements of one kernel differ by sampling noise more than by placement (0.3 % either way), so
 /// the time spent in samples counts. Sampling therefore takes three times the overhead as long as 16 arrangements fit.
-/// It takes at least as much as the overhead, because less would waste the start, and half of it if 11 arrangements
-/// would not fit: with eight, the interval is the whole range, and one spoiled arrangement decides it. Recorded rounds
-/// beside three and six busy processes, in equal time: 8 arrangements with all their samples find 2 % in 53 of 100
-/// cases, 11 with half of them in 62. Sampling takes even less if a driver's start alone uses the time for the minimum
-/// number of arrangements (2 s on some GPUs).
+/// It takes at least as much as the overhead, because less would waste the start, and at least half of it if 11
+/// arrangements would not fit. With eight, the interval is the whole range, and one spoiled arrangement decides it. In
+/// rounds recorded next to three and six busy processes, in equal time, 8 arrangements with all samples find a
+/// difference of 2 % in 53 of 100 cases, and 11 with half of the samples in 62. Sampling takes even less if a driver's
+/// start alone uses the time for the minimum number of arrangements (2 s on some GPUs).
 double sampling_seconds(double overhead, double seconds);
 
 /// Seconds of sampling after which an arrangement is known well enough for Rules::precise, from the errors of
@@ -153,10 +153,9 @@ double sampling_that_suffices(std::span<const model::Arrangement> arrangements, 
 // Many cells at once: is any slower than before, with one false-alarm rate for all of them?
 //
 // The problem: sixty cells tested at 95 % each give a false alarm in 95 % of the runs, and a threshold raised by hand
-// hides real changes. Here each cell gives one p-value of "its ratio lies within the floor". Holm's step-down
-// correction (Scandinavian Journal of Statistics 6, 1979) limits the chance of any false claim among all cells to
-// `family_rate`, whatever the cells have in common. Each printed interval is wide enough to hold for all cells together
-// (Bonferroni).
+// hides real changes. Here each cell gives one p-value of "its ratio is within the floor". Holm's step-down correction
+// (Scandinavian Journal of Statistics 6, 1979) limits the chance of any false claim among all cells to `family_rate`,
+// whatever the cells have in common. Each printed interval is wide enough to hold for all cells together (Bonferroni).
 //
 // An undecided cell may get more arrangements and another look, and each look is one more chance of a false claim. So
 // the number of looks and each look's share of the rate are fixed before the first. A look's p-value is divided by its
@@ -201,7 +200,8 @@ struct LookSteps {
 std::size_t looks_at_a_cell(std::size_t cells);
 /// The share of the error rate for look `number` of `most`.
 double share_of_look(std::size_t number, std::size_t most);
-/// All looks at `tested` cells of those `cells` that may take `seconds` each; the others take none, and leave it.
+/// Takes all looks at the first `tested` of `cells` cells. Each cell may take `seconds`. Cells that are not tested
+/// leave their time to the others.
 void take_looks(std::size_t tested, std::size_t cells, double seconds, const LookSteps& steps);
 
 /// Two-sided p-value of the log ratios being symmetric around a value within [-floor, floor]; Wilcoxon's signed rank

@@ -21,7 +21,7 @@ struct Quirk {
     /// report it.
     std::string dealt;
     std::string handling;   ///< what is withheld or worked around, and where
-    std::string seen;       ///< where and when
+    std::string seen;       ///< where and when the fault was seen
     std::string gone_when;  ///< a command that shows that the entry can be removed
 };
 

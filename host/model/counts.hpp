@@ -81,7 +81,7 @@ struct Footprint {
     double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0, bytes = 0;
 };
 
-/// A chain of operations of one work-item, each of which needs the result of the one before, also through memory.
+/// A chain of operations of one work-item. Each needs the result of the previous one, also through memory.
 struct Chain {
     double loads = 0;        ///< of global and constant memory
     double local_loads = 0;  ///< of local memory

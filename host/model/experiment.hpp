@@ -113,10 +113,10 @@ private:
 /// includes lab.h.
 struct Text {
     std::string path, text;
-    bool includes_lab = false;  ///< its #include "lab.h" was replaced by that header
+    bool includes_lab = false;  ///< the text had #include "lab.h", which was replaced by that header
 };
 
-/// A hand-written C++ loop that --native runs beside the kernels.
+/// A hand-written C++ loop that --native runs in addition to the kernels.
 struct Native;
 
 /// One way to write the kernel. Its entry point, CLI pattern, JSON key and dump folder are all `<family>_<name>`.
@@ -156,7 +156,7 @@ struct Slope {
     std::string argument;
     std::int32_t low = 0, high = 0;
     double steps_per_trip = 1;
-    bool may_be_free = false;  ///< the step is a baseline to subtract, and may cost nothing
+    bool may_be_free = false;  ///< the step is a baseline to subtract, and may take no time
 };
 
 /// Operations that the machine code of the kernel must contain: those of one trip of its loop with a Slope, else of the
@@ -207,12 +207,12 @@ public:
     bool untouched(std::string_view name, std::size_t i) const;
 };
 
-/// Poison for a buffer: position-dependent bytes, so that neither a constant nor a shifted copy passes for it.
+/// Poison for a buffer: position-dependent bytes, so that neither a constant nor a shifted copy equals it.
 std::byte poison_byte(std::uint64_t seed, std::size_t index);
 /// Fills `bytes` with the poison for buffer offset `at` and above. `at` is a multiple of eight.
 void poison(std::span<std::byte> bytes, std::uint64_t seed, std::size_t at = 0);
 
-/// The first difference from the reference in words ("dst[17]: 3, expected 4"), or nothing.
+/// Returns the first difference from the reference ("dst[17]: 3, expected 4"); nullopt if there is none.
 using Check = std::function<std::optional<std::string>(const Buffers&)>;
 
 /// A buffer that can be written as a grey picture by --output NAME=FILE.

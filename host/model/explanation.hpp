@@ -38,7 +38,7 @@ const char* name(Limit limit);  ///< "named", "not explained": the JSON value
 struct Wait {
     std::string stall;  ///< the profiler's name of the longest stall with this reason: "long_scoreboard"
     std::string what;   ///< "global memory"
-    double share = 0;   ///< of all waiting
+    double share = 0;   ///< share of all waiting
 };
 
 /// A peak of the profile that was measured again because a cell cast doubt on it.

@@ -176,7 +176,7 @@ struct Launch {
     std::string entry{};  ///< kernel name; empty: the variant's own
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
-    Extent offset{};                  ///< of the NDRange
+    Extent offset{};                  ///< offset of the NDRange
     std::string part{};               ///< its name in --steps, e.g. "sweep"; empty: the kernel's name
     unsigned queue = 0;               ///< number of its in-order queue; all queues of an operation begin together
 };

@@ -260,7 +260,7 @@ struct Order {
 struct RunInfo {
     std::string id;     ///< shared by all records of one command, also of its child processes; empty in schema 1
     std::string label;  ///< --label
-    std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
+    std::optional<std::uint64_t> seed;  ///< seed of the first verification's inputs; absent in schema 1
     Order order;
     /// Environment variables that set drivers' caches of compiled kernels and PoCL's threads.
     std::map<std::string, std::string> driver_caches;
@@ -288,7 +288,7 @@ struct Record {
     std::optional<Timing> time;
     WorkInfo work;
     std::string limit;  ///< what limits the time, in a word or two, or "-"; empty: there was no profile
-    std::optional<YardstickInfo> yardstick;  ///< of the metric of_copy
+    std::optional<YardstickInfo> yardstick;  ///< the copy for the metric of_copy
     std::optional<ClockInfo> clocks;
     std::optional<EnergyInfo> energy;  ///< --energy
     std::optional<Above> above;        ///< --count-above
@@ -301,11 +301,11 @@ struct Record {
     BuildInfo build;
     std::string launch;  ///< equal for equal arguments, sizes, groups and data (model/work.hpp); empty: not known
     CodeInfo code;
-    std::optional<NativeInfo> native;        ///< nothing: a kernel
+    std::optional<NativeInfo> native;        ///< nullopt: the cell is a kernel
     std::optional<Hot> hot;                  ///< the code that takes the time; nullopt: not examined
     std::vector<Counter> counters;           ///< from `cllab ncu`; empty: not profiled
     std::shared_ptr<const Counts> counts{};  ///< what the launch executes; null: not counted. Not written to files
-    std::string dump;                        ///< folder; empty when nothing was dumped
+    std::string dump;                        ///< folder of the dump; empty if nothing was dumped
     Phases phases;                           ///< seconds of the cell by phase, with its share of common phases
     HostInfo host;
     RunInfo run;
