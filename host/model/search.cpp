@@ -182,7 +182,7 @@ bool is_on_request(const Selected& selected, const std::string& axis) {
                                [&](const auto& a) { return a.name == axis && a.values.empty(); });
 }
 
-/// For a variant without any other tunable axis.
+/// The tunable axis that exists only on request. Throws Error(usage) if the variant has none.
 const Axis& axis_on_request(const Selected& selected) {
     std::string others;
     for (const auto& axis : selected.experiment->axes) {
