@@ -40,8 +40,9 @@ Evidence evidence_of(std::span<const model::Arrangement> arrangements, double mo
     return out;
 }
 
-/// The median. A quantile is off by 1 / (2 sqrt(n)) of the values, for n of them; four pairs of cells a round are as
-/// good as four values. Twice that is less of chance, but no farther out than the quartiles.
+/// The median and its standard error. The rank of a median of n values has the standard error 1 / (2 sqrt(n)), as a
+/// share of the values. A round counts as four values, one per pair of cells. The width is read at twice this rank
+/// error, which varies less by chance, but within the quartiles.
 Differences::Centre median_of_rounds(const std::vector<double>& sorted, std::size_t rounds) {
     const double standard = 1 / (4 * std::sqrt(static_cast<double>(rounds)));
     const double off = std::min(2 * standard, 0.25);
@@ -50,7 +51,7 @@ Differences::Centre median_of_rounds(const std::vector<double>& sorted, std::siz
 
 /// Half the width of the closest quarter of the values.
 double width_of_core(const std::vector<double>& sorted) {
-    constexpr double least = 5e-4;  // timers have steps
+    constexpr double least = 5e-4;  // the step of a timer may hide smaller widths
     const auto quarter = std::max<std::size_t>(3, sorted.size() / 4);
     double width = sorted.back() - sorted.front();
     for (std::size_t i = 0; i + quarter <= sorted.size(); ++i)
@@ -61,7 +62,7 @@ double width_of_core(const std::vector<double>& sorted) {
 /// The centre (biweight) of the core that contains the median, and its error; nullopt without a core.
 std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
-    // Each sample is in several differences: half of them are as good as independent.
+    // Each sample is in several differences, so half of them count as independent.
     constexpr double reach = 4.5, shared = 2;
     constexpr int turns = 20;
     if (sorted.size() < few) return std::nullopt;
@@ -92,8 +93,8 @@ std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     return Differences::Centre{middle, std::sqrt(shared * squares) / slope};
 }
 
-/// Weighted averages of the pairs i <= j, ascending: points where i and j swap ranks or one changes sign. Their median
-/// is the Hodges-Lehmann estimate, their quantiles its interval.
+/// Weighted averages of the pairs i <= j, ascending. At such a value, the ranks of i and j swap or a sign changes. The
+/// median of the averages is the Hodges-Lehmann estimate, and their quantiles are its interval.
 std::vector<double> walsh_averages(const Evidence& x) {
     std::vector<double> out;
     out.reserve(x.size() * (x.size() + 1) / 2);
@@ -223,7 +224,8 @@ double sampling_seconds(double overhead, double seconds) {
 
 double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds,
                               const Rules& rules) {
-    // Eight of 0.6 times `precise` each have an interval of 1.4 times that; of it the rounds' part is the lesser.
+    // Eight arrangements with errors of 0.6 times `precise` have an interval of 1.4 times this error. The rounds cause
+    // the smaller part of the error.
     constexpr double part = 0.3;
     const double wanted = part * rules.precise;
     std::vector<double> costs;
@@ -377,7 +379,7 @@ std::size_t looks_at_a_cell(std::size_t cells) { return cells > 1 ? looks.size()
 double share_of_look(std::size_t number, std::size_t most) { return most > 1 ? looks[number].share : 1; }
 
 void take_looks(std::size_t tested, std::size_t cells, double seconds, const LookSteps& steps) {
-    constexpr double worth_it = 0.25;  // of the time of a cell: less tells no more than is known
+    constexpr double worth_it = 0.25;  // share of a cell's time; a shorter look gives no new evidence
     const auto most = looks_at_a_cell(cells);
     for (std::size_t number = 0; number < most; ++number) {
         std::vector<std::size_t> open;

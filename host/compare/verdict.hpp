@@ -39,12 +39,13 @@ using model::Judgement;
 using model::RatioEstimate;
 using model::Verdict;
 
-/// One log ratio per arrangement, finite, and the error of each, above 0, which counts only in proportion to those of
-/// the others. None given: all alike.
+/// One finite log ratio per arrangement, and the error of each, above 0. Only the proportions of the errors count.
+/// Without errors, all count equally.
 struct Evidence {
     std::vector<double> log_ratios, errors;
-    /// The part of the log ratios that lost cores may explain. Below 0: the left side had fewer of its usable cores,
-    /// and with all of them would be faster by this much. 0 when both sides lack equally many.
+    /// The part of the log ratios that missing cores may explain. Below 0: the left side had a smaller share of its
+    /// usable cores, and with the right side's share would be faster by this much. 0 if the shares differ by less than
+    /// a tenth.
     double tilt = 0;
 
     Evidence() = default;
@@ -76,7 +77,7 @@ public:
     void add(std::span<const Turns> left, std::span<const Turns> right);
 
     struct Centre {
-        double log_ratio;  ///< the middle of their core; NaN: there is nothing usable
+        double log_ratio;  ///< centre of the core of the differences; NaN: no usable differences
         double error;      ///< its standard error, as far as rounds are independent of each other
     };
     Centre centre() const;
@@ -107,7 +108,7 @@ struct Rules {
     double same = 0.02;      ///< the largest difference that may be called the same
     double precise = 0.005;  ///< half-width of the interval at which sampling ends
     unsigned least = 8;      ///< arrangements before the first look
-    /// A verdict ends the test however wide the interval. Only for the first look: repeated looks until there is a
+    /// A verdict ends the test, even if the interval is wide. Only for the first look: looks repeated until there is a
     /// winner find one among equals.
     bool verdict_suffices = false;
 };
@@ -136,11 +137,11 @@ inline constexpr double late = 3;
 ///
 /// On a busy machine, arrangements of one kernel differ by sampling noise more than by placement (0.3 % either way), so
 /// the time spent in samples counts. Sampling therefore takes three times the overhead as long as 16 arrangements fit.
-/// It takes at least as much as the overhead, because less would waste the start, and half of it if 11 arrangements
-/// would not fit: with eight, the interval is the whole range, and one spoiled arrangement decides it. Recorded rounds
-/// beside three and six busy processes, in equal time: 8 arrangements with all their samples find 2 % in 53 of 100
-/// cases, 11 with half of them in 62. Sampling takes even less if a driver's start alone uses the time for the minimum
-/// number of arrangements (2 s on some GPUs).
+/// It takes at least as much as the overhead, because less would waste the start, and at least half of it if 11
+/// arrangements would not fit. With eight, the interval is the whole range, and one spoiled arrangement decides it. In
+/// rounds recorded next to three and six busy processes, in equal time, 8 arrangements with all samples find a
+/// difference of 2 % in 53 of 100 cases, and 11 with half of the samples in 62. Sampling takes even less if a driver's
+/// start alone uses the time for the minimum number of arrangements (2 s on some GPUs).
 double sampling_seconds(double overhead, double seconds);
 
 /// Seconds of sampling after which an arrangement is known well enough for Rules::precise, from the errors of
@@ -152,10 +153,9 @@ double sampling_that_suffices(std::span<const model::Arrangement> arrangements, 
 // Many cells at once: is any slower than before, with one false-alarm rate for all of them?
 //
 // The problem: sixty cells tested at 95 % each give a false alarm in 95 % of the runs, and a threshold raised by hand
-// hides real changes. Here each cell gives one p-value of "its ratio lies within the floor". Holm's step-down
-// correction (Scandinavian Journal of Statistics 6, 1979) limits the chance of any false claim among all cells to
-// `family_rate`, whatever the cells have in common. Each printed interval is wide enough to hold for all cells together
-// (Bonferroni).
+// hides real changes. Here each cell gives one p-value of "its ratio is within the floor". Holm's step-down correction
+// (Scandinavian Journal of Statistics 6, 1979) limits the chance of any false claim among all cells to `family_rate`,
+// whatever the cells have in common. Each printed interval is wide enough to hold for all cells together (Bonferroni).
 //
 // An undecided cell may get more arrangements and another look, and each look is one more chance of a false claim. So
 // the number of looks and each look's share of the rate are fixed before the first. A look's p-value is divided by its
@@ -164,12 +164,12 @@ double sampling_that_suffices(std::span<const model::Arrangement> arrangements, 
 
 struct FamilyRules {
     double threshold = 0.02;    ///< a slower cell is slower by more than this
-    double family_rate = 0.01;  ///< of runs on equal code that claim anything of any cell, at most
+    double family_rate = 0.01;  ///< maximum share of runs on equal code that claim a change of any cell
     /// If the ratio of every arrangement is beyond this, there is a verdict even with few arrangements. Arrangements of
     /// equal code were off by up to a factor of two under seven loads (verdict.hpp); this is its square.
     static constexpr double far = 4;
-    unsigned cells = 1;  ///< tested together
-    double share = 1;    ///< of family_rate that this look at the cells spends
+    unsigned cells = 1;  ///< number of cells tested together
+    double share = 1;    ///< share of family_rate that this look at the cells uses
 
     /// For one look at one cell of the family: the coverage that its interval needs, and the arrangements below which
     /// there can be none.
@@ -200,7 +200,8 @@ struct LookSteps {
 std::size_t looks_at_a_cell(std::size_t cells);
 /// The share of the error rate for look `number` of `most`.
 double share_of_look(std::size_t number, std::size_t most);
-/// All looks at `tested` cells of those `cells` that may take `seconds` each; the others take none, and leave it.
+/// Takes all looks at the first `tested` of `cells` cells. Each cell may take `seconds`. Cells that are not tested
+/// leave their time to the others.
 void take_looks(std::size_t tested, std::size_t cells, double seconds, const LookSteps& steps);
 
 /// Two-sided p-value of the log ratios being symmetric around a value within [-floor, floor]; Wilcoxon's signed rank
@@ -217,10 +218,10 @@ RatioEstimate estimate_between(std::span<const double> today, std::span<const do
 /// Adjusted p-values of a family of tests by Holm's step-down method, in the order given.
 std::vector<double> holm(std::span<const double> p_values);
 
-/// One cell by its arrangements; the p-value is the look's, divided by its share.
+/// Tests one cell from its arrangements. The p-value is that of the look, divided by the look's share.
 model::CellTest test_cell(const Evidence& evidence, const Evidence& control, const FamilyRules& rules);
 
-/// A cell by all of its looks: the latest with the least p-value.
+/// The result of all looks at a cell: the latest look, with the smallest p-value of all.
 model::CellTest looked_again(const model::CellTest& before, model::CellTest latest);
 
 /// Tests one cell from the times of independent processes. `shift`: the log ratio common to all cells, which is

@@ -116,7 +116,7 @@ std::string cuda_text(const std::string& source) {
     replace(text, R"(__attribute__\s*\(\(\s*reqd_work_group_size\s*\(\s*([^,()]+),\s*([^,()]+),\s*([^,()]+)\)\s*\)\))",
             "__launch_bounds__(($1) * ($2) * ($3))");
     replace(text, R"(__attribute__\s*\(\(\s*(vec_type_hint|work_group_size_hint)\s*\([^()]*\)\s*\)\))", "");
-    // Except where lab.h defines a macro of this name.
+    // Does not replace the names where lab.h defines them as macros.
     replace(text, R"((^|[^\w#])(__)?kernel(?=\s+((__launch_bounds__\s*\([^;{]*?\)|\w+)\s+)?void\b))",
             "$1extern \"C\" __global__");
     // CUDA's pointers have one address space. (No macros: __global__ itself is one, for __attribute__((global)).)
@@ -178,7 +178,7 @@ std::string with_sm_90a(std::string_view ptx) {
     const std::string text(ptx.substr(0, ptx.find('\0')));
     auto out = std::regex_replace(text, std::regex(std::string(sm_90a_mark)), "");
     replace(out, R"(\.target sm_\w+)", ".target sm_90a");
-    replace(out, R"(\.version ([1-7]\.\d|8\.[0-2]))", ".version 8.3");  // clang may write one too old for sm_90a
+    replace(out, R"(\.version ([1-7]\.\d|8\.[0-2]))", ".version 8.3");  // clang may write a version that is too old
     return out;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using model::Implementation;
 
-// For cl_nv_device_attribute_query, the UUID and PCI queries, because some header sets lack them.
+// Constants of cl_nv_device_attribute_query and of the UUID and PCI queries, which some header sets lack.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
 constexpr cl_device_info amd_max_work_group_size = 0x4031;  // cl_amd_device_attribute_query
@@ -94,7 +94,7 @@ std::string pci_of(const cl::Device& device, const model::Device& facts) {
     return {};
 }
 
-/// Corrects the last-level cache and the largest work-group where drivers report other values.
+/// Sets the last-level cache and NVIDIA's compute capability. Corrects the largest work-group.
 void set_last_level(const cl::Device& device, model::Device& out) {
     if (out.implementation == Implementation::nvidia) {
         // NVIDIA reports 16 to 32 KiB times the SM count, which is no cache level; its largest L2 so far is 126 MB.
@@ -133,7 +133,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     out.c_version = text(device, CL_DEVICE_OPENCL_C_VERSION);
     out.type = type_of(query<cl_device_type>(device, CL_DEVICE_TYPE, 0));
     out.implementation = implementation_of(out.platform, out.vendor, out.type);
-    // Oclgrind claims to be CPU, GPU and accelerator at once; a simulator must not be picked as a GPU.
+    // Oclgrind claims to be CPU, GPU and accelerator at once; a simulator must not be selected as a GPU.
     if (out.implementation == Implementation::oclgrind) out.type = model::DeviceType::accelerator;
     for (const auto& extension : split(text(device, CL_DEVICE_EXTENSIONS), ' ')) {
         if (!extension.empty()) out.extensions.insert(extension);

@@ -28,11 +28,12 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
 /// and function. Empty for another type.
 std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
 
-/// Total bytes of the processors' last-level caches, from Linux's files below `processors`; 0 if they do not tell.
+/// Total bytes of the processors' last-level caches, from Linux's files below `processors`; 0 if the files do not give
+/// it.
 std::uint64_t host_last_level_bytes(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
 /// Bytes of one instance of each data cache level of processor 0, first level first, from Linux's files below
-/// `processors`. Empty if they do not tell.
+/// `processors`. Empty if the files do not give it.
 std::vector<std::uint64_t> host_cache_levels(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
 /// All devices of all platforms, in clinfo's order. Skips a platform or device that fails its queries and adds a line

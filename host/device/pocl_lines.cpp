@@ -29,7 +29,7 @@ void forget_debug_information(void* library, void* function) {
     llvm<int>(library, "LLVMGlobalEraseMetadata", function, debug_information);
 }
 
-/// True if the debug information knows a function only by its declaration: it is in no compilation unit.
+/// True if the debug information has only a declaration of the function, which is in no compilation unit.
 bool is_of_declaration(void* library, const void* module, void* subprogram) {
     void* context = llvm(library, "LLVMGetModuleContext", module);
     void* node = llvm(library, "LLVMMetadataAsValue", context, subprogram);
@@ -41,7 +41,7 @@ bool is_of_declaration(void* library, const void* module, void* subprogram) {
 
 /// Gives each function that PoCL made in a module the debug information of its inlined kernel. The machine code stays
 /// the same and gets lines. Removes the debug information of PoCL's built-in functions, which is only of declarations:
-/// when LLVM reads such a module again, it complains and drops all lines.
+/// LLVM rejects it when it reads the module again, and drops all lines.
 void name_functions(void* library, const void* module) {
     const std::string end = "_workgroup";
     void* function = llvm(library, "LLVMGetFirstFunction", module);

@@ -122,7 +122,7 @@ Built build(Session& session, const std::string& source, const std::string& opti
     try {
         // On some drivers, a rejected option leaves no program object with a log.
         if (out.program()) out.log = out.program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(session.device());
-    } catch (const cl::Error&) {  // there is no log
+    } catch (const cl::Error&) {  // the program has no log
     }
     while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
     out.log = with_places_first(out.log);
@@ -196,7 +196,7 @@ namespace {
 using model::ElementType;
 using model::Parameter;
 
-/// "__global const float4 *" as "float4", whatever qualifiers a driver leaves in the text.
+/// "__global const float4 *" becomes "float4". Drivers leave different qualifiers in the text.
 std::string plain_type(const std::string& text) {
     std::vector<std::string> words;
     std::string spaced = text;

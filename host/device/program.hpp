@@ -16,7 +16,7 @@ class Session;
 struct Built {
     cl::Program program;
     bool ok = false;
-    cl_int code = 0;     ///< of clBuildProgram
+    cl_int code = 0;     ///< result of clBuildProgram
     std::string log;     ///< the driver's messages
     double seconds = 0;  ///< host clock, including the driver's compile caches
 };

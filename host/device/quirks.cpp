@@ -109,8 +109,9 @@ std::vector<std::string> device_defines(const Device& device) {
         {Implementation::clover, "LAB_CLOVER"},   {Implementation::oclgrind, "LAB_OCLGRIND"}};
     std::vector<std::string> out{value_of(types, device.type, "LAB_ACCELERATOR")};
     if (const auto* name = value_of(implementations, device.implementation)) out.push_back(name);
-    // Packed vector types need a clang front end and hardware that accepts any address. CPUs do, and their OpenCL
-    // compilers are all clang. Oclgrind simulates bytes, so it accepts these types, too, and checks the same code.
+    // Packed vector types need a clang front end and hardware that accepts any address. CPUs accept any address, and
+    // all their OpenCL compilers are clang. Oclgrind simulates bytes, so it accepts these types, too, and checks the
+    // same code.
     const bool clang_cpu =
         device.is_cpu() && (is(device, Implementation::pocl) || is(device, Implementation::intel_cpu));
     if (clang_cpu || is(device, Implementation::oclgrind)) out.push_back("LAB_UNALIGNED=1");

@@ -13,15 +13,15 @@ namespace cllab::device {
 /// An entry of quirks.txt.
 struct Quirk {
     std::string name;
-    std::string driver;    ///< as model::name() calls the implementation
-    std::string versions;  ///< the versions with the fault that were seen, in words
+    std::string driver;    ///< model::name() of the implementation
+    std::string versions;  ///< versions in which the fault was seen, in words
     std::string fault;     ///< what the driver does wrong
     /// "where_asked": code elsewhere calls has_quirk(). "here": the function of this file in `handling` knows the
     /// affected drivers. "everywhere": the files in `handling` handle it on every device. "nowhere": cllab can only
     /// report it.
     std::string dealt;
     std::string handling;   ///< what is withheld or worked around, and where
-    std::string seen;       ///< where and when
+    std::string seen;       ///< where and when the fault was seen
     std::string gone_when;  ///< a command that shows that the entry can be removed
 };
 

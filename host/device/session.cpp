@@ -113,7 +113,7 @@ void Session::reuse(model::Bytes memory) {
     constexpr std::size_t least = 1 << 20, most = 4, page = 4096;
     if (memory.size() < least) return;
     if (spare_.size() == most) spare_.erase(spare_.begin());
-    // A driver that reports a read but makes none must not find another cell's correct results here.
+    // If a driver reports a read but makes none, the memory must not hold another cell's correct results.
     for (std::size_t i = 0; i < memory.size(); i += page) memory[i] = ~memory[i];
     spare_.push_back(std::move(memory));
 }
@@ -222,7 +222,7 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     if (mapped_ == MAP_FAILED) throw std::bad_alloc();
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
-    // A system may ignore the advice; huge_share() tells what it did.
+    // The system may ignore this advice; huge_share() reports the actual pages.
     if (model::are_of_file(pages))
         map_file(pages);
     else if (pages != model::Pages::any)

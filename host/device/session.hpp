@@ -32,7 +32,7 @@ struct DeviceState {
     TimerAudit audit;
     bool settled = false;          ///< Session::settled()
     Clock::time_point last_use{};  ///< by the clock that all processes of a machine share
-    ProgramBytes programs;         ///< that the process built from text
+    ProgramBytes programs;         ///< programs that the process built from text
 };
 
 class Session {
@@ -56,10 +56,11 @@ public:
     bool works_beside_host() const;
     /// Fills the buffer in the fastest way. Not for timed transfers.
     void put(const cl::Buffer& buffer, std::span<const std::byte> data);
-    /// The same. Data that several buffers get, or one buffer several times, is uploaded once if there is room on the
-    /// device.
+    /// The same. Data that goes to several buffers, or to one buffer several times, is uploaded once if there is room
+    /// on the device.
     void put(const cl::Buffer& buffer, const model::SharedBytes& data);
-    /// Whether put() may keep data on the device from now on. Use false with a cell that may need all of its memory.
+    /// Whether put() may keep data on the device from now on. Use false for a cell that may need all of the device's
+    /// memory.
     void keep_originals(bool keep);
     void get(const cl::Buffer& buffer, std::span<std::byte> data);
     /// Writes `bytes` of model::poison directly into the buffer. Returns false without writing if the host must make
@@ -85,8 +86,8 @@ public:
     /// Whether buffers made from now on have guards. The default is true.
     void set_guards(bool guards) { guards_ = guards; }
     bool guards() const { return guards_; }
-    /// Host memory with arbitrary contents. It is memory given to reuse() if the size is the same: the first write to a
-    /// new page costs more than the transfer of its bytes. reuse() changes a byte of each page.
+    /// Host memory with arbitrary contents. Memory given to reuse() is used again if it has this size, because the
+    /// first write to a new page costs more than the transfer of its bytes. reuse() changes a byte of each page.
     model::Bytes host_memory(std::size_t bytes);
     void reuse(model::Bytes memory);
     /// Displacement of the next buffer in bytes; 0 without scatter().
@@ -95,7 +96,7 @@ public:
     const TimerAudit& timer();
     /// Reads the clock; nullopt if the device has no readable clock. The first call looks for the reader.
     std::optional<Clocks> clocks();
-    /// Work-groups of this size run, whatever CL_KERNEL_WORK_GROUP_SIZE says; 0: unknown.
+    /// The size of a work-group that runs even if CL_KERNEL_WORK_GROUP_SIZE is smaller; 0: unknown.
     std::size_t largest_group() const { return largest_group_; }
     void set_largest_group(std::size_t items) { largest_group_ = items; }
     /// Returns the answer to `question`. Calls `ask` only the first time.
@@ -107,7 +108,7 @@ private:
     /// bytes, which are copied as fast, does nothing and returns false.
     bool in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how,
                   const std::function<void(std::span<std::byte>)>& work);
-    Staging* staging(std::size_t bytes);  ///< nullptr if staging does not make so many bytes faster
+    Staging* staging(std::size_t bytes);  ///< nullptr if staging does not speed up a transfer of this size
 
     model::Device facts_;
     cl::Device device_;
@@ -196,14 +197,14 @@ public:
 
 private:
     Session* session_ = nullptr;
-    /// These three are declared before the buffers that use them, so that they are destroyed after them.
+    /// The next three are declared before the buffers that use them, so that they are destroyed after the buffers.
     std::shared_ptr<HostPages> pages_;
     std::shared_ptr<FencedPages> fenced_;
     std::shared_ptr<std::byte> shared_;
     std::byte* svm_ = nullptr;
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, before_ = 0, behind_ = 0;  ///< before_, behind_: bytes of the guards
-    std::size_t begin_ = 0;                           ///< of inner_ in whole_
+    std::size_t begin_ = 0;                           ///< offset of inner_ in whole_
     std::uint64_t seed_ = 0;
     bool armed_ = false, asked_pages_ = false;
 };

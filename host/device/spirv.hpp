@@ -11,7 +11,7 @@
 namespace cllab::device {
 
 struct SpirvModule {
-    std::string fault;  ///< what is wrong with the module, as words after "it"; empty: nothing
+    std::string fault;  ///< the fault of the module, as words after "it"; empty: none
     std::vector<model::KernelSignature> kernels;
 };
 

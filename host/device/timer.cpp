@@ -53,7 +53,7 @@ void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps) {
         audit.ordered = audit.ordered && s.queued <= s.submit && s.submit <= s.start && s.start <= s.end;
         const auto& first = stamps.front();
         audit.varied = audit.varied || s.start != first.start || s.end != first.end;
-        // On many drivers, QUEUED and SUBMIT come from the host's clock, so only START and END tell the step.
+        // On many drivers, QUEUED and SUBMIT come from the host's clock, so only START and END show the step.
         step = std::gcd(step, std::gcd(s.start, s.end));
         empty.push_back(event_seconds(s));
     }

@@ -20,7 +20,7 @@ struct TimerAudit {
     bool varied = false;                 ///< not all launches have the same START and END
     double empty_seconds = 0;            ///< median START..END of an empty launch
     double gap_seconds = 0;              ///< wall time of one more back-to-back empty launch
-    double event_seconds = 0;            ///< added to that by an event per launch
+    double event_seconds = 0;            ///< added to gap_seconds by an event per launch
     double event_over_host = 0;          ///< a batch of 20 ms or more: seconds by events over seconds by the host clock
     double tenfold = 0;                  ///< time of ten times the work over the time of the work
     bool trusted = false;
@@ -31,7 +31,7 @@ struct Stamps {
     std::uint64_t queued = 0, submit = 0, start = 0, end = 0;  ///< ns, device or host epoch
 };
 
-/// The four stamps of a completed event; zeros where the driver fails. Never throws.
+/// The four stamps of a completed event; 0 for a stamp that the driver fails to report. Never throws.
 Stamps stamps_of(const cl::Event& event);
 
 TimerAudit audit_timer(Session& session);

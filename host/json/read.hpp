@@ -12,12 +12,13 @@
 
 namespace cllab {
 
-inline constexpr std::size_t most_json_bytes = 16 << 20;  ///< of a text; a record with the longest samples has 20 KiB
-inline constexpr std::size_t deepest_json = 64;           ///< nesting depth of arrays and objects; a record has 4
+/// Maximum size of a text; a record with the longest samples has 20 KiB.
+inline constexpr std::size_t most_json_bytes = 16 << 20;
+inline constexpr std::size_t deepest_json = 64;  ///< nesting depth of arrays and objects; a record has 4
 /// Per object; ordered keys are searched one by one.
 inline constexpr std::size_t most_json_members = 1000;
 
-/// The fault of a text. what() continues a sentence after "is": "damaged at byte 17 of 100".
+/// Reports the fault of a text. what() continues a sentence after "is": "damaged at byte 17 of 100".
 class JsonRefused : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -28,7 +29,7 @@ public:
 template <typename J>
 J parse_json(std::string_view text);
 
-/// On one line, or indented. Invalid UTF-8 becomes the replacement character.
+/// The value as text: on one line, or indented. Invalid UTF-8 becomes the replacement character.
 template <typename J>
 std::string json_text(const J& value, int indent = -1) {
     return value.dump(indent, ' ', false, J::error_handler_t::replace);

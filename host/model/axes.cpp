@@ -12,7 +12,7 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::size_t most_values = 10'000;  // of one axis: a slip in a step must not fill the memory
+constexpr std::size_t most_values = 10'000;  // maximum per axis, so that a mistyped step does not fill the memory
 
 /// How values of an axis are written.
 std::string syntax(const Axis& axis) {
@@ -45,7 +45,7 @@ void require_within(const Axis& axis, double value, std::string_view found) {
     if (!(value >= axis.least && value <= axis.most)) refuse(axis, found);
 }
 
-/// The three parts of FIRST:LAST:*FACTOR or FIRST:LAST:+STEP, as text; of a single value both ends, without a step.
+/// The three parts of FIRST:LAST:*FACTOR or FIRST:LAST:+STEP, as text. A single value is both ends, without a step.
 struct Range {
     std::string first, last, step{};
     bool geometric = false;
@@ -58,7 +58,7 @@ Range read_range(const Axis& axis, const std::string& item) {
     return {parts[0], parts[1], parts[2].substr(1), parts[2][0] == '*'};
 }
 
-/// The ends of a range as numbers, which `parse` makes of them.
+/// The ends of a range, converted to numbers by `parse` and checked.
 template <typename Parse>
 auto read_ends(const Axis& axis, const Range& range, const std::string& item, Parse parse) {
     const auto first = parse(range.first), last = parse(range.last);
@@ -70,7 +70,7 @@ auto read_ends(const Axis& axis, const Range& range, const std::string& item, Pa
     return std::pair(*first, *last);
 }
 
-/// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
+/// The factor of a geometric range. Checks it and the number of steps to `last`.
 double read_factor(const Axis& axis, const Range& range, double first, double last, const std::string& item) {
     const auto factor = parse_real(range.step);
     if (!factor || !(*factor > 1) || !(first > 0))
@@ -87,8 +87,8 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
     std::vector<std::int64_t> values{first};
     if (range.geometric) {
         const double factor = read_factor(axis, range, static_cast<double>(first), static_cast<double>(last), item);
-        // Each value from the start, not from its rounded predecessor, so that a factor of 1.04 does not drift or
-        // stall.
+        // Computes each value from the start, not from its rounded predecessor. Otherwise a factor of 1.04 drifts or
+        // stalls.
         for (int i = 1;; ++i) {
             const long double exact = static_cast<long double>(first) * std::pow(static_cast<long double>(factor), i);
             if (!(exact < static_cast<long double>(last))) break;
@@ -99,7 +99,7 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
     } else {
         const auto step = parse_integer(range.step);
         if (!step || *step < 1) refuse(axis, item);
-        // Counted before it is walked: last - first may be all of 64 bits, so the difference is taken unsigned.
+        // Count the steps before the loop. last - first may need all 64 bits, so the difference is unsigned.
         const auto span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
         const auto steps = span / static_cast<std::uint64_t>(*step);
         if (steps >= most_values) too_many(axis, item);
@@ -127,7 +127,7 @@ std::vector<std::string> expand_reals(const Axis& axis, const std::string& item)
     }
     if (!(steps < most_values)) too_many(axis, item);
     std::vector<std::string> out;
-    // A value within a millionth of a step of the end is the end itself, seen through rounding.
+    // A value within a millionth of a step of the end is a rounded form of the end.
     for (int i = 0; i < steps - 1e-6; ++i) {
         const double value = range.geometric ? first * std::pow(step, i) : first + i * step;
         out.push_back(format_exact(*parse_real(format_general(value, 12))));  // 1.3, not 1.3000000000000003
@@ -238,7 +238,7 @@ const std::string& Point::text(std::string_view axis) const {
     throw Error(Blame::result, "the point has no axis '", axis, "'");
 }
 
-/// The axis as `parse` reads it.
+/// The value of the axis, converted by `parse`. Throws Error(result) if it is not `wanted`.
 template <typename Parse>
 static auto parsed(const Point& point, std::string_view axis, Parse parse, const char* wanted) {
     const auto value = parse(point.text(axis));

@@ -22,13 +22,13 @@ struct Axis {
         real,     ///< number with a fraction, e.g. 20.2; ranges likewise
         choice,   ///< one of `choices`
         shape,    ///< 64, 64x4 or 8x8x4
-        options,  ///< build options, e.g. -cl-mad-enable; none, or nothing at all, for none
+        options,  ///< build options, e.g. -cl-mad-enable; "none" or an empty value: no options
     };
     std::string name;
     std::string unit;     ///< "pixel", "byte"; empty when the value is a pure number
     std::string meaning;  ///< one clause for `describe`
     Kind kind = Kind::integer;
-    std::vector<std::string> values;                   ///< defaults, a sweep where several; none: only where asked
+    std::vector<std::string> values;  ///< default values, several for a sweep; empty: the axis exists only on request
     std::vector<std::string> choices{};                ///< Kind::choice only
     double least = 0;                                  ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();  ///< largest legal number, inclusive
@@ -36,14 +36,14 @@ struct Axis {
     /// Candidates of `cllab tune`, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not
     /// affect the result.
     std::vector<std::string> tune{};
-    std::vector<std::string> only{};  ///< the variants that have the axis; empty: all
+    std::vector<std::string> only{};  ///< variants that have the axis; empty: all
     std::int64_t multiple_of = 1;     ///< legal integers are multiples of this
     bool power_of_two = false;        ///< legal integers are powers of two
 
     bool is_of(const std::string& variant) const;  ///< whether the variant has the axis
 };
 
-/// An NDRange extent of one to three dimensions, in work-items. dims == 0: left to the driver.
+/// An NDRange extent of one to three dimensions, in work-items. dims == 0: the driver chooses.
 struct Extent {
     std::array<std::size_t, 3> size{1, 1, 1};
     unsigned dims = 0;
@@ -79,12 +79,13 @@ std::vector<std::string> expand_axis(const Axis& axis, std::string_view list);
 /// The legal values of an axis in words: "powers of two from 1 to 16".
 std::string legal_values(const Axis& axis);
 
-inline constexpr std::size_t most_points = 100'000;  ///< of one run: at 50 ms each, more than an hour
+inline constexpr std::size_t most_points = 100'000;  ///< maximum of one run: at 50 ms per point, more than an hour
 
 /// A condition that every point must satisfy.
 struct Constraint {
-    std::string text;             ///< as written, with where it stands
-    std::set<std::string> names;  ///< that decide it; others than axes are the same at every point, or follow from axes
+    std::string text;  ///< the text as written, with its place in the file
+    /// Names that decide it; a name that is not an axis is constant or follows from axes.
+    std::set<std::string> names;
     std::function<bool(const Point&)> holds;
 };
 

@@ -1,4 +1,4 @@
-// What an experiment knows about a device: plain data, filled by device/platforms.cpp or by a test.
+// The facts about a device that experiments use: plain data, filled by device/platforms.cpp or by a test.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace cllab::model {
 
 enum class DeviceType { cpu, gpu, accelerator, other };
 
-/// The OpenCL implementation behind a platform: quirks and vendor paths hang on it.
+/// The OpenCL implementation of a platform. It selects quirks and vendor-specific code.
 enum class Implementation { pocl, nvidia, amd, intel_cpu, intel_gpu, rusticl, clover, oclgrind, other };
 
 struct Device {
@@ -32,26 +32,30 @@ struct Device {
     std::uint64_t local_bytes = 0;
     std::uint64_t constant_bytes = 0;
     std::uint64_t reported_cache_bytes = 0;  ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
-    std::uint64_t host_cache_bytes = 0;      ///< a CPU's last level by the operating system, all instances; 0: unknown
-    std::vector<std::uint64_t> host_cache_levels;  ///< data a CPU's levels hold by the operating system, one instance
-                                                   ///< each, first level first; empty: unknown
-    std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
+    /// Size of a CPU's last level, all instances, from the operating system; 0: unknown.
+    std::uint64_t host_cache_bytes = 0;
+    /// Bytes of one instance of each data cache level of a CPU, from the operating system, first level first; empty:
+    /// unknown.
+    std::vector<std::uint64_t> host_cache_levels;
+    std::uint64_t last_level_bytes = 0;  ///< best known size of the last-level cache, or else an upper estimate
     unsigned cacheline_bytes = 64;
-    std::size_t max_group = 1;           ///< work-items of a group whose kernel does not promise its size
-    std::size_t max_group_promised = 1;  ///< of one that does (reqd_work_group_size); the executor promises
-                                         ///< when all launches of a setup share one local size above max_group
-    std::array<std::size_t, 3> max_items{1, 1, 1};  ///< work-items in each dimension
-    unsigned preferred_multiple = 0;  ///< of a trivial kernel: warp or wavefront on GPUs; 0 until a session asked
+    std::size_t max_group = 1;  ///< maximum work-items of a group if the kernel does not promise its size
+    /// Maximum if it does (reqd_work_group_size); the executor promises if all launches of a setup have the same local
+    /// size above max_group.
+    std::size_t max_group_promised = 1;
+    std::array<std::size_t, 3> max_items{1, 1, 1};  ///< maximum work-items of a group in each dimension
+    /// Of a trivial kernel: warp or wavefront size on GPUs; 0 until a session has queried it.
+    unsigned preferred_multiple = 0;
     unsigned base_align_bytes = 128;
     bool images = false, fp64 = false, fp16 = false, local_is_dedicated = false, little_endian = true;
     bool unified_memory = false;
     std::size_t image2d_max_width = 0, image2d_max_height = 0;
     std::set<std::string> extensions;
-    int compute_capability = 0;  ///< NVIDIA: 90 for sm_90; 0 elsewhere
-    std::string identity;        ///< UUID or PCI address where given, else empty
-    std::string pci;             ///< "PCI 0000:3b:00.0" where given, else empty
-    std::string il_versions;     ///< of intermediate languages: "SPIR-V_1.2 SPIR-V_1.0"; empty: none
-    std::vector<std::size_t> sub_group_sizes;  ///< that the device says its kernels may have; empty: it does not say
+    int compute_capability = 0;                ///< NVIDIA: 90 for sm_90; 0 elsewhere
+    std::string identity;                      ///< UUID or PCI address; empty if the driver reports neither
+    std::string pci;                           ///< "PCI 0000:3b:00.0"; empty if the driver does not report it
+    std::string il_versions;                   ///< intermediate languages: "SPIR-V_1.2 SPIR-V_1.0"; empty: none
+    std::vector<std::size_t> sub_group_sizes;  ///< sub-group sizes that the device reports; empty: not reported
 
     bool is_gpu() const { return type == DeviceType::gpu; }
     bool is_cpu() const { return type == DeviceType::cpu; }
@@ -73,35 +77,36 @@ inline std::optional<std::pair<double, double>> copied_in_last_level(const Devic
     return std::pair{2 * below, 0.75 * static_cast<double>(levels.back())};
 }
 
-// Figures of a device's profile, as later commands use them.
+// The figures of a device's profile that other commands use.
 
-/// One figure of a profile. Facts are joined by `id`, never by the name that people read.
+/// One figure of a profile. Code finds a figure by `id`, never by its displayed name.
 struct Figure {
     std::string id;  ///< "<family>.<finding>": "fma.peak.float", "latency.l1.size"
     std::string name, unit;
     double value = 0, low = 0, high = 0;
-    bool of_profile = true;  ///< false: measured since
+    bool of_profile = true;  ///< false: measured later than the profile
 
-    /// The name shown beside results that use the figure.
+    /// The name to show next to results that use the figure.
     std::string title() const { return of_profile ? name : name + ", measured now"; }
 };
 
 /// Figures that no kernel can beat, and the sizes of the caches. Zero: not measured.
 struct Limits {
-    std::string utc;                         ///< when the profile was taken
+    std::string utc;                         ///< time of the profile
     double float_peak = 0, double_peak = 0;  ///< FLOP/s
-    double bandwidth = 0;                ///< B/s of the fastest level; only when a sweep through the levels was made
-    std::string bandwidth_name;          ///< the figure it is from, as people read it
-    double empty_launch_seconds = 0;     ///< START to END
-    std::uint64_t last_level_bytes = 0;  ///< smallest footprint of a chase seen not to fit, or largest region read at a
-                                         ///< cache's bandwidth; only when memory was seen beyond
-    std::vector<Figure> figures;         ///< all of the profile
-    /// Bytes that one instance of each level of a CPU holds by the operating system, first level first.
+    double bandwidth = 0;                    ///< B/s of the fastest cache level; 0 without a sweep through the levels
+    std::string bandwidth_name;              ///< displayed name of the figure that `bandwidth` is from
+    double empty_launch_seconds = 0;         ///< from the event's START to its END
+    /// Smallest footprint of a chase that did not fit, or largest region that was read at a cache's bandwidth. 0 if the
+    /// measurement did not reach memory.
+    std::uint64_t last_level_bytes = 0;
+    std::vector<Figure> figures;  ///< all figures of the profile
+    /// Bytes of one instance of each cache level of a CPU, from the operating system, first level first.
     std::vector<std::uint64_t> caches;
-    unsigned units = 1;          ///< that the driver reports
+    unsigned units = 1;          ///< compute units that the driver reports
     int compute_capability = 0;  ///< NVIDIA: 90 for sm_90; 0 elsewhere
-    /// Bytes and seconds a load of the chases in random order, by ascending bytes; of two kinds of pages the slower
-    /// one.
+    /// Footprint in bytes and seconds per load of the chases in random order, by ascending bytes. If two kinds of pages
+    /// were measured, the slower one.
     std::vector<std::pair<double, double>> scattered;
 
     /// Seconds per load of a random chase through `bytes`, interpolated between the measured footprints; 0 without
@@ -118,7 +123,7 @@ struct Limits {
         return 0;
     }
 
-    /// A figure by id; null if the profile has none above zero.
+    /// The figure with this id; null if the profile lacks it or its value is not above zero.
     const Figure* find(const std::string& id) const {
         const auto found = std::ranges::find_if(figures, [&](const Figure& f) { return f.id == id; });
         return found == figures.end() || !(found->value > 0) ? nullptr : &*found;

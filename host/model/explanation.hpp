@@ -11,64 +11,66 @@
 
 namespace cllab::model {
 
-/// A time that the cell cannot beat: its work over the device's measured peak.
+/// The least time that the cell's work needs on one resource: work divided by the device's measured peak.
 struct Bound {
     std::string id;    ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers",
                        ///< "local", "issue", "pipe", "execution", "access", "values", "shared"
     std::string name;  ///< "memory bandwidth"
-    std::string brief;                      ///< the same in a word or two, for a column: "memory"
-    double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
+    std::string brief;                      ///< short name for a table column: "memory"
+    double seconds = 0, low = 0, high = 0;  ///< low..high: from the interval of the peak
     std::string how;                        ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
     std::string figure;                     ///< identifier of the peak in the profile
-    /// From counts of the text, part of which a compiler may have removed, or from buffers that may not all be used.
+    /// True if the work was counted from the kernel's text or assumed from the buffer sizes. The compiler may have
+    /// removed part of the counted work, and the kernel may not use all of the buffers.
     bool simulated = false;
 };
 
 enum class Limit {
-    named,        ///< the largest bound is most of the time, and clear of the next
-    close,        ///< the largest bound is most of the time, and so nearly is the next
-    unexplained,  ///< no bound comes near the time
-    impossible,   ///< a bound is above the time
-    unsteady,     ///< one would be named, but the time itself is not known well enough
+    named,        ///< the largest bound explains most of the time and is clearly larger than the next
+    close,        ///< the largest bound explains most of the time, but the next is almost as large
+    unexplained,  ///< no bound is close to the time
+    impossible,   ///< a bound is longer than the time
+    unsteady,     ///< a bound explains the time, but the time's interval is too wide
 };
 const char* name(Limit limit);  ///< "named", "not explained": the JSON value
 
-/// The main reason for which the warps of a launch wait, from a profiler.
+/// The main reason why the warps of a launch wait, from a profiler.
 struct Wait {
-    std::string stall;  ///< the profiler's name of the longest part of it: "long_scoreboard"
+    std::string stall;  ///< the profiler's name of the longest stall with this reason: "long_scoreboard"
     std::string what;   ///< "global memory"
-    double share = 0;   ///< of all waiting
+    double share = 0;   ///< share of all waiting
 };
 
 /// A peak of the profile that was measured again because a cell cast doubt on it.
 struct PeakAgain {
     std::string figure, name, unit;  ///< of the profile
-    double before = 0;               ///< by the profile, or measured since; 0: the profile has none
-    double now = 0;                  ///< 0: not measured, and why is in `note`
-    bool used = false;               ///< the bounds rest on what was measured now
-    std::string note;                ///< why it was doubted, and why it is used or not
-    bool of_profile = true;          ///< `before` is by the profile
+    double before = 0;               ///< value in the profile, or measured later; 0: the profile has none
+    double now = 0;                  ///< 0: not measured; `note` says why
+    bool used = false;               ///< the bounds use the new value
+    std::string note;                ///< why the peak was doubted, and why the new value is used or not
+    bool of_profile = true;          ///< `before` is from the profile
 };
 
-/// Bound::name of "execution", and the name in Explanation::unbounded if it is unknown.
+/// Bound::name of "execution"; also its name in Explanation::unbounded.
 inline constexpr const char* execution_title = "execution in the cores";
 /// Why a short time is not split on one core.
 inline constexpr const char* too_short_to_split =
     "the time is too short to be split on one core; a larger size may be explained";
 
 struct Explanation {
-    std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named
-    std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
-    std::vector<std::string> no_peak;  ///< those of `unbounded` whose peak the profile lacks: a fuller profile helps
-    std::vector<std::string> missing;         ///< figures that the profile has not, and that would bound it
-    std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
-    double uncached = 0;  ///< seconds of its bytes by the bandwidth of memory, wherever they lie; 0: not known
-    double of_copy = 0;   ///< the rate of its bytes, as a share of that of a copy of as many; 0: not known
+    std::vector<Bound> bounds;  ///< largest first; a limiter named by a wait comes before all others
+    std::vector<std::pair<std::string, std::string>> unbounded;  ///< resources without a bound, and why
+    /// Resources in `unbounded` whose peak the profile lacks. A fuller profile helps.
+    std::vector<std::string> no_peak;
+    std::vector<std::string> missing;         ///< figures that the profile lacks and that would give a bound
+    std::vector<std::string> contradictions;  ///< one sentence per pair of sources that disagree on an amount
+    double uncached = 0;  ///< seconds of the bytes at the bandwidth of memory, even if caches hold them; 0: unknown
+    double of_copy = 0;   ///< the cell's byte rate divided by that of a copy of as many bytes; 0: unknown
     Limit limit = Limit::unexplained;
     /// With a named limit: index of the bound that adds to the first one instead of overlapping it; 0: none.
     std::size_t second = 0;
-    std::optional<Wait> wait;      ///< nothing where no reason is most of it
-    std::string advice;            ///< what a count proves that the user can change, or where to look; empty: nothing
+    std::optional<Wait> wait;  ///< nullopt if no reason causes at least half of the waiting
+    std::string advice;        ///< what the user can change, as the counts prove, or where to look; empty: no advice
     std::vector<PeakAgain> again;  ///< in the order measured
     /// The cell's first time, if it was measured twice; else 0.
     double first_seconds = 0;
@@ -81,10 +83,10 @@ struct Explanation {
         if (!figure.empty()) missing.push_back(figure);
         leave_out(std::move(what), "the profile has no " + peak);
     }
-    /// The bound that limits; null when none is named.
+    /// The bound that limits the time; null if none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
-    /// Seconds of the limiter, and of the bound that follows it.
+    /// Seconds of the first bound, plus those of the bound that adds to it.
     double seconds() const {
         return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0);
     }

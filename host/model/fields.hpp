@@ -1,5 +1,5 @@
-// How a list of fields is written down, so that one list serves whoever writes, reads or describes the fields. A list
-// is a function fields(visitor, object) with a row for each field.
+// Lists of fields. One list serves the writer, the reader and the schema. A list is a function fields(visitor, object)
+// with one call per field.
 #pragma once
 
 #include <concepts>
@@ -10,21 +10,21 @@
 namespace cllab::model {
 
 enum class Presence {
-    needed,     ///< always written; a record without it is none
-    always,     ///< always written; where it is missing the member keeps its default
-    sometimes,  ///< written where it has a value, or where its row says so
+    needed,     ///< always written; a record without it is invalid
+    always,     ///< always written; if absent, the member keeps its default
+    sometimes,  ///< written if it has a value, or if its row says so
 };
 
-/// Properties of a field beside its key and its member.
+/// Properties of a field besides its key and its member.
 struct FieldRow {
-    const char* about = "";   ///< for the schema: what key and type leave open
-    const char* schema = "";  ///< what the schema asks beyond the type: a name of its $defs, or its keywords as JSON
-    const char* title = "";   ///< of its column in CSV; empty: it has none
-    std::vector<std::string> one_of{};                ///< texts; any other is refused
-    std::string (*as)(const std::string&) = nullptr;  ///< how a text is written
+    const char* about = "";   ///< description in the schema: what key and type do not tell
+    const char* schema = "";  ///< what the schema requires besides the type: a name in its $defs, or keywords as JSON
+    const char* title = "";   ///< title of the CSV column; empty: no column
+    std::vector<std::string> one_of{};                ///< legal texts; empty: any
+    std::string (*as)(const std::string&) = nullptr;  ///< converts a text before it is written; null: written unchanged
     Presence presence = Presence::always;
-    bool now = true;      ///< it is written of this record
-    bool if_set = false;  ///< it is written where it is not empty, zero or false
+    bool now = true;      ///< the field is written for this record
+    bool if_set = false;  ///< the field is written if it is not empty, zero or false
 };
 
 /// A visitor V of the list has field(key, member, row), and sampled() for samples with their rounds.
@@ -57,7 +57,7 @@ private:
     V& self() { return static_cast<V&>(*this); }
 };
 
-/// T, or T that must not change.
+/// T is `Of` or `const Of`.
 template <class T, class Of>
 concept Maybe_const = std::same_as<std::remove_const_t<T>, Of>;
 

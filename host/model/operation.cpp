@@ -46,7 +46,7 @@ constexpr Entry<Channel, const char*> kinds[] = {{Channel::normalised, ""},
                                                  {Channel::unsigned_integer, "ui"},
                                                  {Channel::floating, "f"}};
 
-/// OpenCL has it.
+/// Whether OpenCL defines the format.
 bool exists(const PixelFormat& format) {
     if (format.order == ChannelOrder::depth)
         return format.channel_bytes == 2 ? format.channel == Channel::normalised

@@ -26,7 +26,7 @@ namespace cllab::model {
 
 struct PixelFormat {
     enum class Order { r, rg, rgba, bgra, depth };
-    /// normalised and signed_normalised: a kernel reads 0 to 1, or -1 to 1.
+    /// A kernel reads normalised values as 0 to 1, signed_normalised ones as -1 to 1.
     enum class Channel { normalised, signed_normalised, integer, unsigned_integer, floating };
     Order order = Order::rgba;
     Channel channel = Channel::normalised;
@@ -36,9 +36,10 @@ struct PixelFormat {
     std::size_t bytes() const { return channels() * channel_bytes; }
     bool is_normalised() const { return channel == Channel::normalised || channel == Channel::signed_normalised; }
     bool is_signed() const { return channel == Channel::signed_normalised || channel == Channel::integer; }
-    /// The integer for white: for a normalised channel the one read as 1, else 255 if it fits.
+    /// The integer for white. For a normalised channel: the value that a kernel reads as 1. Else 255, or the largest
+    /// value if 255 does not fit.
     std::int64_t white() const;
-    /// "rgba8ui": the channels, the bits of each, and nothing, s, i, ui or f.
+    /// "rgba8ui": the channels, the bits per channel, and one of "", s, i, ui, f.
     std::string name() const;
     /// The pixel in the types of OpenCL C: "uchar4".
     ElementType type() const;
@@ -58,21 +59,21 @@ inline constexpr const char* pixel_formats =
 
 using cllab::Bytes;
 
-/// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several
-/// threads.
+/// Bytes that copies share. Two objects are equal if one is a copy of the other; the contents are not compared.
+/// Thread-safe.
 class SharedBytes {
 public:
-    SharedBytes() = default;  ///< nothing, which is false and must not be looked at
+    SharedBytes() = default;  ///< no bytes: converts to false and must not be dereferenced
     SharedBytes(std::nullptr_t) {}
     SharedBytes(std::shared_ptr<const Bytes> bytes);
     SharedBytes(std::shared_ptr<Bytes> bytes) : SharedBytes(std::shared_ptr<const Bytes>(std::move(bytes))) {}
-    /// `make` gives `size` bytes. It is called once, by whoever looks first, or never.
+    /// `make` returns `size` bytes. It is called at the first access to the bytes, at most once.
     SharedBytes(std::size_t size, std::function<Bytes()> make);
 
-    std::size_t size() const;  ///< makes nothing
+    std::size_t size() const;  ///< does not call `make`
     const Bytes& operator*() const;
     const Bytes* operator->() const { return &**this; }
-    /// Equal for copies, and expired when the last of them is gone.
+    /// Equal for copies. Expires when the last copy is destroyed.
     std::weak_ptr<const void> identity() const { return state_; }
     explicit operator bool() const { return state_ != nullptr; }
     friend bool operator==(const SharedBytes&, const SharedBytes&) = default;
@@ -84,7 +85,7 @@ private:
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
-/// Read only; guarded on both sides all the same: not every kernel keeps its promise.
+/// Read only. It has guards on both sides anyway, because a kernel may write to it.
 struct Input {
     std::string name;
     SharedBytes data;
@@ -101,7 +102,7 @@ struct Output {
     std::string name;
     std::size_t size_bytes = 0, row_bytes = 0;
     ByStep by_step = ByStep::none;
-    std::string given{};  ///< what a user writes in its place to give it data, "zero:4096"; empty: nobody does
+    std::string given{};  ///< what a user can write instead to give it data: "zero:4096"; empty: not possible
     std::size_t element_bytes = 0;
 };
 /// Uploaded before verification, guarded on both sides.
@@ -127,7 +128,7 @@ struct Value {
     std::string name;
     Bytes data;
 };
-/// An image of `dims` sizes. data == nullptr: an output, poisoned and read back like Output.
+/// An image with `dims` dimensions. data == nullptr: an output, poisoned and read back like Output.
 struct Image {
     std::string name;
     std::size_t width = 0, height = 0;  ///< pixels
@@ -136,9 +137,9 @@ struct Image {
     std::size_t depth = 1;
     unsigned dims = 2;
     bool is_array = false;    ///< the last size counts layers
-    bool of_buffer = false;   ///< of one size: made of a buffer
-    bool read_write = false;  ///< the kernel does both
-    bool in_out = false;      ///< it has data, like InOut: the kernel may leave pixels alone
+    bool of_buffer = false;   ///< one dimension: the image is created from a buffer
+    bool read_write = false;  ///< the kernel reads and writes it
+    bool in_out = false;      ///< it has data, like InOut: the kernel may leave pixels unchanged
 
     bool comes_out() const { return !data || in_out; }
 };
@@ -175,9 +176,9 @@ struct Launch {
     std::string entry{};  ///< kernel name; empty: the variant's own
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
-    Extent offset{};                  ///< of the NDRange
-    std::string part{};               ///< what --steps calls it, e.g. "sweep"; empty: the kernel's name
-    unsigned queue = 0;               ///< the in-order queue it goes to; those of one operation begin together
+    Extent offset{};                  ///< offset of the NDRange
+    std::string part{};               ///< its name in --steps, e.g. "sweep"; empty: the kernel's name
+    unsigned queue = 0;               ///< number of its in-order queue; all queues of an operation begin together
 };
 /// A timed copy from host to device: the data of the buffer's last Download, else the argument's own data.
 struct Upload {
@@ -190,16 +191,16 @@ struct Download {
     std::string buffer;
     unsigned queue = 0;
 };
-/// The two buffers change places, for this operation and all later ones.
+/// Swaps the two buffers, for the rest of this operation and all later ones.
 struct Swap {
     std::string a, b;
 };
-/// The buffer holds the data of the argument `data` again: a copy on the device, counted in the time.
+/// Copies the data of the argument `data` into the buffer again: on the device, counted in the time.
 struct Reset {
     std::string buffer, data;
 };
 
-/// A kernel argument under its own name: a sub-buffer of the argument `of`.
+/// A kernel argument with its own name that is a sub-buffer of the argument `of`.
 struct Part {
     std::string name, of;
     std::size_t origin_bytes = 0, size_bytes = 0;
@@ -221,8 +222,7 @@ public:
         return as<T>(name).front();
     }
 };
-/// Work that this process does on the buffers, which are in its memory meanwhile. An operation with such a step has no
-/// launches.
+/// Work of this process on the buffers, which are mapped to its memory. An operation with such a step has no launches.
 struct HostLoop {
     std::function<void(const HostMemory&)> run;
 };

@@ -101,14 +101,14 @@ private:
     Request request_;
 };
 
-/// `asked`, with the values of its axes taken from `resolved`.
+/// A point with the axes of `asked` and the values of `resolved`.
 Point like(const Point& asked, const Point& resolved) {
     Point out;
     for (const auto& [axis, value] : asked.values()) out.set(axis, resolved.text(axis));
     return out;
 }
 
-/// The operation with the loop in the place of its launches.
+/// Replaces the launches of the operation by the loop.
 void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const Device& device) {
     const bool moves = std::ranges::any_of(setup.steps, [](const auto& s) {
         return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s);

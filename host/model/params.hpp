@@ -1,5 +1,5 @@
-// The one way from a point to a set-up. Params reads the axes of one cell, replaces "auto" by a value, and keeps both.
-// A record's point is therefore the point that ran: given back by --axis, it makes the same cell.
+// Turns a point into a setup. Params reads the axes of one cell and replaces "auto" by a value. A record's point is
+// therefore the point that ran. If --axis gives the same values, the cell is the same.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,29 @@ class Params {
 public:
     explicit Params(const Point& point) : point_(point) {}
 
-    // An axis with a value. All throw Error(result) for an axis that the variant does not have.
+    // The value of an axis. All throw Error(result) if the variant does not have the axis.
     const std::string& text(const std::string& axis);
     std::int64_t integer(const std::string& axis);
     std::size_t count(const std::string& axis);  ///< an integer of 0 or more
     double real(const std::string& axis);
 
-    // The value of an axis that may be "auto"; then `automatic` is used and recorded.
+    // The value of an axis that may be "auto". For "auto", returns and records `automatic`.
     std::string text(const std::string& axis, const std::string& automatic);
     std::int64_t integer(const std::string& axis, std::int64_t automatic);
     std::size_t count(const std::string& axis, std::size_t automatic);
     double real(const std::string& axis, double automatic);
-    Extent shape(const std::string& axis, const Extent& automatic);  ///< an extent left to the driver stays "auto"
+    /// If `automatic` leaves the extent to the driver, the point keeps "auto".
+    Extent shape(const std::string& axis, const Extent& automatic);
 
-    /// An axis that can only have `value` here: used for "auto". Throws Unsupported with `reason`, e.g. "a CPU has one
-    /// work-item per group", when the point asks for another.
+    /// An axis whose only possible value on this device is `value`, which also replaces "auto". If the point has
+    /// another value, throws Unsupported with `reason`, e.g. "a CPU has one work-item per group".
     std::size_t only(const std::string& axis, std::size_t value, const std::string& reason);
     /// Records the value of an axis after rounding or clamping.
     void record(const std::string& axis, const std::string& value);
     void record(const std::string& axis, std::uint64_t value) { record(axis, std::to_string(value)); }
 
     bool is_auto(const std::string& axis);
-    /// The point with every "auto" that was read replaced.
+    /// The point, with every "auto" replaced that was read.
     const Point& resolved() const { return point_; }
     /// Axes of the point that were not read.
     std::vector<std::string> unread() const;
@@ -48,11 +49,11 @@ private:
 };
 
 /// Resolves the axes of request.point on request.device. Cheap: builds nothing and makes no data. Throws Error(usage)
-/// for a point that makes no sense on any device and Unsupported for one that this device cannot do.
+/// for a point that is invalid on every device, and Unsupported for a point that this device does not support.
 Point resolve(const Experiment& experiment, const Request& request);
 
-/// The set-up of one cell, with Setup::point. Throws as resolve(), and Error(result) when the family left an axis
-/// unread.
+/// The setup of one cell, with Setup::point. Throws as resolve(), and Error(result) if the family did not read all
+/// axes.
 Setup set_up(const Experiment& experiment, const Request& request);
 
 }  // namespace cllab::model

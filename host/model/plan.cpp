@@ -28,8 +28,8 @@ std::string comparison_key(const Point& point, const std::vector<Axis>& axes) {
     return key;
 }
 
-/// Collects the cells of one family. Cells of one comparison are one group; a variant that has several of them, because
-/// of its own launch parameters, has one in each of as many groups.
+/// Collects the cells of one family. Cells of one comparison form a group. A variant with its own launch parameters may
+/// have several cells in a comparison. The comparison then has several groups, and each has one of these cells.
 class Grouping {
 public:
     explicit Grouping(std::vector<Group>& out) : out_(out) {}
@@ -49,8 +49,8 @@ public:
 
 private:
     std::vector<Group>& out_;
-    std::unordered_map<std::string, std::vector<std::size_t>> groups_;  // numbers in out_, by what they have in common
-    std::unordered_map<std::string, std::size_t> seen_;                 // cells of a variant with the same in common
+    std::unordered_map<std::string, std::vector<std::size_t>> groups_;  // indices in out_, by comparison_key
+    std::unordered_map<std::string, std::size_t> seen_;  // number of cells, by variant and comparison_key
 };
 
 [[noreturn]] void nothing_matched(const std::string& pattern, const std::vector<Experiment>& experiments) {
@@ -105,7 +105,7 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     for (const auto& axis : experiment.axes) {
         const bool is_native = variant.native != nullptr;
         if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
-        // How that kernel is launched is nothing to a loop.
+        // A native loop does not use the kernel's launch parameters.
         if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;
         if (axis.values.empty() &&
             std::ranges::none_of(settings, [&](const auto& setting) { return setting.first == axis.name; }))
@@ -117,7 +117,7 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
             }
         }
     }
-    if (variant.native) return out;  // the build options are a kernel's
+    if (variant.native) return out;  // a native loop has no build options
     auto options = build_options_axis();
     const bool own = std::ranges::any_of(experiment.axes, [&](const auto& a) { return a.name == options.name; });
     for (const auto& [name, list] : settings) {

@@ -10,7 +10,7 @@
 
 namespace cllab::model {
 
-/// A text that was built before, to be built again unchanged.
+/// Text and options of an earlier build, to be built again unchanged.
 struct StoredBuild {
     std::string text, options;
 };
@@ -18,11 +18,11 @@ struct StoredBuild {
 struct Cell {
     const Experiment* experiment = nullptr;
     const Variant* variant = nullptr;
-    std::string id;         ///< family_variant
-    Point point;            ///< the axes that the variant has
-    std::string label;      ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
-    std::string options{};  ///< appended to its build options, behind the user's
-    /// If set, is built instead of its family's text and options.
+    std::string id;     ///< family_variant
+    Point point;        ///< values of the variant's axes
+    std::string label;  ///< values of the axes that vary in this plan: "width=1024,height=512"; empty if none varies
+    std::string options{};  ///< appended to the build options, after those of the user
+    /// If set, this is built instead of the family's text and options.
     std::shared_ptr<const StoredBuild> stored{};
 };
 
@@ -32,16 +32,16 @@ using Group = std::vector<Cell>;
 /// The --axis settings: name and value list; each name once.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// The axes that the variant has: with the values of `settings`, else with its own defaults, else with its family's.
-/// Throws Error(usage) for a value that an axis does not take.
+/// The variant's axes, with the values of `settings`, else the variant's defaults, else the family's. Throws
+/// Error(usage) for a value that an axis does not accept.
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings = {});
 
-/// The axis that every family has without declaring it, unless it declares one of the name: --axis
-/// options=,-cl-mad-enable.
+/// The axis `options`, which every family has without declaring it: --axis options=,-cl-mad-enable. A family may
+/// declare its own axis of this name instead.
 Axis build_options_axis();
 bool has_build_options_axis(const Experiment& experiment, const Point& point);
 
-/// Which values of the axes that no setting names make points: all of them, or the first of each.
+/// Which values of an axis are used if no setting names it: all, or only the first.
 enum class Points { all, first };
 
 /// Throws Error(usage) for an axis that no selected variant has, with the nearest names.

@@ -51,7 +51,7 @@ void fields(V& v, T& t) {
         v.always("unit", unit, {.schema = R"({"const": "s"})"});
     }
     v.needed("median", t.median, {.title = "median_s"});
-    if constexpr (V::reads) t.low = t.high = t.min = t.q1 = t.q3 = t.median;  // where they are missing
+    if constexpr (V::reads) t.low = t.high = t.min = t.q1 = t.q3 = t.median;  // defaults if absent
     v.when(t.has_interval(), "low", t.low, {.title = "low_s"});
     v.when(t.has_interval(), "high", t.high, {.title = "high_s"});
     v.always("min", t.min, {.title = "min_s"});
@@ -150,7 +150,7 @@ void fields(V& v, T& a) {
     }
 }
 
-/// A record must be read again; the dump's build.log is whole.
+/// Limits the log, so that the record stays readable. The dump's build.log is complete.
 inline std::string first_mebibyte(const std::string& log) { return log.substr(0, 1 << 20); }
 
 template <class V, Maybe_const<BuildInfo> T>
@@ -264,7 +264,7 @@ void fields(V& v, T& r) {
 
 inline std::string as_one_line(const std::string& text) { return one_line(text); }
 
-/// After "schema", which names the version of this list.
+/// The fields after "schema", which is the version of this list.
 template <class V, Maybe_const<Record> T>
 void fields(V& v, T& r) {
     v.needed("id", r.id, {.schema = "name", .title = "id"});
@@ -292,8 +292,8 @@ void fields(V& v, T& r) {
             "and level."});
     v.sampled("samples", "rounds", r.samples, r.rounds,
               {.about = "Seconds, in the order taken.", .now = !r.time || !r.samples.empty()},
-              {"Round of each sample; cells of a comparison with the same round took turns."});  // a record that was
-                                                                                                 // shortened stays so
+              {"Round of each sample; cells of a comparison with the same round took turns."});  // a shortened record
+                                                                                                 // has no samples
     v.sampled("aside", "aside_rounds", r.aside, r.aside_rounds,
               {.about = "Samples that were set aside because the clock had drifted.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,

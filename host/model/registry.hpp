@@ -26,8 +26,8 @@ struct Selected {
     std::string id;
 };
 
-/// Variants whose id matches any of the shell globs, or whose family is named, in registry order, each once.
-/// Throws Error(usage) for a pattern that matches nothing, with the nearest names.
+/// Variants whose id matches a shell glob, or whose family a pattern names. In registry order, each once. Throws
+/// Error(usage) for a pattern that matches nothing, with the nearest names.
 std::vector<Selected> select(const std::vector<Experiment>& experiments, const std::vector<std::string>& patterns);
 
 }  // namespace cllab::model

@@ -17,7 +17,7 @@ bool is_failure(Status status) { return status != Status::ok && status != Status
 std::string device_key(const Record& record) {
     const auto& d = record.device;
     std::string out = concat(d.platform, "\n", d.name, "\n", d.driver, "\n", d.identity);
-    // A CPU's UUID is made up by its driver, often the same on every machine of a kind.
+    // A CPU's UUID is invented by its driver and is often equal on similar machines.
     const bool named_anywhere = d.type == "gpu" && d.identity.starts_with("UUID ");
     if (!named_anywhere) out += "\n" + record.host.name;
     if (d.identity.empty()) out += "\n" + d.selector.substr(d.selector.find(':') + 1);
@@ -40,7 +40,7 @@ std::optional<Turns> turns_of(const Record& record) {
     return Turns{record.run.id, record.run.order.comparison, record.time->batch};
 }
 
-// Names of enumerators in records and on pages: each list in the order of its enumeration.
+// Names of enumerators in records and on pages. Each list has the order of its enumeration.
 
 namespace {
 
@@ -87,7 +87,7 @@ std::optional<unsigned> HotBlock::vector_bits() const {
             widest = std::max(widest, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
     const auto scalar = of_class("scalar_float") + of_class("scalar_integer");
     if (counted->second > 0) return counted->second >= scalar ? std::optional(widest) : std::nullopt;
-    // Scalar floats are moved and compared in vector registers too.
+    // Scalar floating-point code also moves and compares values in vector registers.
     return widest == 0 || of_class("scalar_float") > 0 ? std::optional(0u) : std::nullopt;
 }
 

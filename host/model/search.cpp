@@ -12,11 +12,12 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::size_t few_points = 8;         // at least so many are measured side by side, and so many have neighbours
-constexpr std::size_t batches = 10;           // into which the points after the random ones are divided, about
-constexpr std::ptrdiff_t most_along = 32;     // neighbours of a point along an axis
-constexpr std::size_t most_candidates = 600;  // at random, of a space that is listed
-constexpr std::size_t most_drawn = 100;       // likewise, of one that is not: few draws may satisfy its constraints
+/// Minimum batch; also the number of fastest points whose neighbours are candidates.
+constexpr std::size_t few_points = 8;
+constexpr std::size_t batches = 10;           // approximate number of batches for the points after the random ones
+constexpr std::ptrdiff_t most_along = 32;     // maximum number of neighbours of a point along an axis
+constexpr std::size_t most_candidates = 600;  // random candidates, if the space is listed
+constexpr std::size_t most_drawn = 100;       // random candidates otherwise; few draws may satisfy the constraints
 
 }  // namespace
 
@@ -40,7 +41,7 @@ Search::Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measu
     const auto has_initial = static_cast<std::ptrdiff_t>(waiting_.size());
     for (const auto& point : *space_.all) name(point);
     std::ranges::shuffle(waiting_.begin() + has_initial, waiting_.end(), random_);
-    std::ranges::reverse(waiting_);  // the next one is the last
+    std::ranges::reverse(waiting_);  // the last entry is taken next
 }
 
 std::optional<Search::Values> Search::key(const Point& point) const {
@@ -106,7 +107,7 @@ void Search::measure(const std::vector<Point>& points) {
     }
 }
 
-/// As many as the strategy asks for.
+/// Measures random points, as many as the strategy requires.
 void Search::take_at_random() {
     while (const auto room = std::min(room_(measured_), most_points)) {
         std::size_t count = at_once_;
@@ -175,13 +176,13 @@ Screening Search::found() const {
 
 namespace {
 
-/// Whether points have the axis only on request.
+/// Whether a point has the axis only on request.
 bool is_on_request(const Selected& selected, const std::string& axis) {
     return std::ranges::any_of(selected.experiment->axes,
                                [&](const auto& a) { return a.name == axis && a.values.empty(); });
 }
 
-/// For a variant without any other tunable axis.
+/// The tunable axis that exists only on request. Throws Error(usage) if the variant has none.
 const Axis& axis_on_request(const Selected& selected) {
     std::string others;
     for (const auto& axis : selected.experiment->axes) {

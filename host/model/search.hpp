@@ -1,5 +1,5 @@
-// The search of `tune`: which points to try, in which order. Callbacks measure them and say how many more fit the time,
-// so tests of the search need no device.
+// The search of `tune`: chooses the points to try, and their order. Callbacks measure the points and tell how many more
+// fit the time. Tests of the search therefore need no device.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace cllab::model {
 
-/// The points of one variant that a tuning chooses from.
+/// The points of one variant among which `tune` chooses.
 struct TuneSpace {
-    std::vector<Axis> axes;  ///< all of the variant's; `values` are the candidates, one for an axis that is fixed
-    std::vector<std::string> tuned;           ///< those with several candidates
-    std::vector<Constraint> constraints;      ///< that points hold
-    std::optional<std::vector<Point>> all{};  ///< nothing: more than most_points
+    std::vector<Axis> axes;  ///< all axes of the variant; `values` are the candidates, a single one for a fixed axis
+    std::vector<std::string> tuned;           ///< names of the axes with several candidates
+    std::vector<Constraint> constraints;      ///< constraints that the points satisfy
+    std::optional<std::vector<Point>> all{};  ///< nullopt: more than most_points
     /// The point of `cllab run`: every axis at its default. If that violates a constraint, another point.
     Point initial{};
-    bool has_default = true;  ///< `initial` is what `cllab run` would take
+    bool has_default = true;  ///< `initial` is the point of `cllab run`
 
-    bool has(const Point& point) const;  ///< its values are candidates, and it breaks no constraint
+    bool has(const Point& point) const;  ///< the point's values are candidates, and it satisfies the constraints
 };
 
 /// The space of a variant. Candidates are an axis's `tune` list, or its values in `settings`. Axes without such a list
@@ -40,38 +40,39 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings);
 std::optional<Point> drawn(const TuneSpace& space, Random& random);
 
 enum class Strategy {
-    automatic,  ///< all points where there is time for them, else as `model`
+    automatic,  ///< all points if there is time for them, else as `model`
     all,        ///< every point, in random order
     random,     ///< points drawn at random
     model,      ///< some points drawn at random, then the fastest points by a model of the times
 };
 
-/// Resolves a point on the device; nothing when the device cannot run it.
+/// Resolves a point on the device; nullopt if the device cannot run it.
 using ResolvePoint = std::function<std::optional<Point>(const Point&)>;
-/// Seconds of each point, measured side by side; nothing for one that failed or that the device cannot do.
+/// Seconds of each point, measured together in turns; nullopt for a point that failed or that the device cannot run.
 using MeasurePoints = std::function<std::vector<std::optional<double>>(const std::vector<Point>&)>;
-/// Number of further points for which there is time after `measured`; 0: none.
+/// Number of points for which there is still time, after `measured` points; 0: none.
 using Room = std::function<std::size_t(std::size_t measured)>;
 
 struct Screening {
     /// All points with a time, fastest first, each once. Times are normalized by the fastest point's time in the same
     /// batch.
     std::vector<std::pair<Point, double>> ranked;
-    std::size_t tried = 0;                  ///< different points
+    std::size_t tried = 0;                  ///< number of different points
     std::size_t known = 0;                  ///< Search::known()
     std::optional<std::size_t> possible{};  ///< Search::possible()
 
     bool is_exhaustive() const { return tried == possible; }
 };
 
-inline constexpr std::size_t most_beside = 32;    ///< points that are measured side by side, by default
-inline constexpr std::size_t random_starts = 48;  ///< maximum number before the first use of the model
+inline constexpr std::size_t most_beside = 32;  ///< default number of points that are measured together
+/// Maximum number of random points before the first use of the model.
+inline constexpr std::size_t random_starts = 48;
 
 /// Points that resolve to the same point count once. The fastest point so far is measured again with each batch, and
 /// times are relative to it, so that a temporary disturbance does not make a point slow.
 class Search {
 public:
-    /// The space outlives this.
+    /// The space must outlive this object.
     Search(const TuneSpace& space, ResolvePoint resolve, MeasurePoints measure, Room room, Strategy strategy,
            std::uint64_t seed, std::size_t at_once = most_beside);
 
@@ -81,8 +82,8 @@ public:
     void run();
     const std::optional<std::pair<Point, double>>& best() const { return best_; }
     std::size_t tried() const { return entries_.size(); }
-    std::size_t known() const { return known_; }  ///< of them: earlier
-    /// Different points that the device can do; nothing: too many to list.
+    std::size_t known() const { return known_; }  ///< number of points with an earlier time
+    /// Number of different points that the device can run; nullopt: too many to list.
     std::optional<std::size_t> possible() const { return space_.all ? std::optional(named_.size()) : std::nullopt; }
     Screening found() const;
 
@@ -98,7 +99,7 @@ private:
     /// The points that belong to the space and are not measured yet, each once.
     std::vector<Point> unseen(const std::vector<Point>& points) const;
     std::vector<Point> next(std::size_t count);
-    /// As many as there is room for.
+    /// Measures the points for which there is room.
     void measure(const std::vector<Point>& points);
     void take_at_random();
     std::vector<Point> candidates();
@@ -111,8 +112,8 @@ private:
     Strategy strategy_;
     std::size_t at_once_;
     Random random_;
-    std::map<Values, Point> named_;  ///< of a space that is listed: each different point, as it is named
-    /// Entries of named_ that are not taken yet. The next one is the last.
+    std::map<Values, Point> named_;  ///< if the space is listed: the first of equal points, by resolved values
+    /// Entries of named_ that were not taken yet. The last entry is taken next.
     std::vector<const std::map<Values, Point>::value_type*> waiting_;
     std::map<Values, Entry> entries_;
     std::optional<std::pair<Point, double>> best_;

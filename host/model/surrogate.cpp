@@ -13,11 +13,11 @@
 namespace cllab::model {
 namespace {
 
-constexpr double noise = 1e-3;             // variance of a measured value, where that of all values is 1
-constexpr std::size_t most_learned = 160;  // the fastest points: the work grows with the cube of their number
-constexpr std::size_t slow_from = 80;      // percent of the points: how slow the others are hides which is the fastest
-
-/// Coordinates of a value such as 64 or 64x4; nothing for a word.
+constexpr double noise = 1e-3;  // variance of the error of a measured value, relative to that of all values
+/// Only the fastest points are learnt: the work grows with the cube of their number.
+constexpr std::size_t most_learned = 160;
+/// Percent of the points. Slower points count as equally slow, so that fast points are told apart better.
+constexpr std::size_t slow_from = 80;
 Place numbers_of(const std::string& value) {
     Place out;
     for (const auto& part : split(value, 'x')) {
@@ -40,7 +40,7 @@ void eliminate(std::vector<std::vector<double>>& rows) {
     }
 }
 
-/// By how much a normally distributed value is below `best`, where it is.
+/// Expected amount by which a normally distributed value is below `best`; a value above `best` counts as 0.
 double expected_improvement(double best, double mean, double deviation) {
     const double z = (best - mean) / deviation;
     const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
@@ -52,7 +52,7 @@ double expected_improvement(double best, double mean, double deviation) {
 Placing::Placing(const std::vector<Axis>& axes) {
     constexpr std::size_t extents = 3;
     for (const auto& axis : axes) {
-        std::vector<Place> coordinates(extents + 1);  // of all values
+        std::vector<Place> coordinates(extents + 1);  // a list per coordinate, one entry per value
         for (const auto& value : axis.values) {
             auto place = numbers_of(value);
             const bool is_word = place.empty();
@@ -80,7 +80,7 @@ double Surrogate::correlation(const Place& a, const Place& b) const {
     return std::exp(-distance);
 }
 
-/// A row per learnt point: of the factor of the correlations, of the solved values, of the solved candidates.
+/// One row per learnt point: the factor of the correlations, then the solved value, then the solved candidates.
 std::vector<std::vector<double>> Surrogate::solved(const std::vector<Place>& candidates) const {
     std::vector<std::vector<double>> out;
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -130,7 +130,7 @@ void Surrogate::learn(std::vector<Timed> timed) {
 
 std::vector<std::size_t> Surrogate::promising(const std::vector<Place>& candidates, std::size_t count) const {
     auto rows = solved(candidates);
-    const auto column = places_.size();  // of the value; candidates follow
+    const auto column = places_.size();  // column of the value; those of the candidates follow
     double scale = 1e-9;
     std::vector<double> mean(candidates.size()), variance(candidates.size(), 1 + noise);
     const auto take = [&](const std::vector<double>& row) {
@@ -149,7 +149,7 @@ std::vector<std::size_t> Surrogate::promising(const std::vector<Place>& candidat
         for (const auto chosen : out) gains[chosen] = -1;
         const auto chosen = static_cast<std::size_t>(std::ranges::max_element(gains) - gains.begin());
         out.push_back(chosen);
-        // As if measured, with the expected value.
+        // Treats the chosen point as measured, with its expected value.
         std::vector<double> row(column + 1);
         for (const auto& candidate : candidates) row.push_back(correlation(candidates[chosen], candidate));
         for (const auto& other : rows)

@@ -1,4 +1,4 @@
-// A model of the times of points. It learns from the measured points and picks those that `tune` measures next.
+// A model of the times of points. It learns from measured points and chooses the points that `tune` measures next.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace cllab::model {
 
 using Place = std::vector<double>;  ///< coordinates from 0 to 1
 
-/// Places points so that those with similar values are near each other. A number is placed by its logarithm, a shape by
-/// that of each extent, a word by its rank among the words of its axis.
+/// Maps points to coordinates, so that points with similar values are near each other. A number maps to its logarithm,
+/// a shape to the logarithm of each extent, a word to its rank among the words of its axis.
 class Placing {
 public:
     explicit Placing(const std::vector<Axis>& axes);
@@ -29,13 +29,13 @@ private:
 /// differences of their coordinates), so a coordinate with a small weight matters little.
 class Surrogate {
 public:
-    using Timed = std::pair<Place, std::optional<double>>;  ///< seconds; nothing for a point that failed
+    using Timed = std::pair<Place, std::optional<double>>;  ///< seconds; nullopt for a point that failed
 
-    /// Replaces the learnt points. The weights move a step towards those that explain these times best. At least one
-    /// point must have a time. The slowest fifth counts as equally slow. A failed point counts as slow.
+    /// Replaces the learnt points. The weights move one step towards the weights that explain these times best. At
+    /// least one point must have a time. The slowest fifth counts as equally slow. A failed point counts as slow.
     void learn(std::vector<Timed> timed);
-    /// Up to `count` indices of candidates: those with the largest expected improvement upon the fastest point, each as
-    /// if those before it had been measured.
+    /// Up to `count` indices of candidates with the largest expected improvement over the fastest point. Each choice
+    /// treats the earlier ones as measured.
     std::vector<std::size_t> promising(const std::vector<Place>& candidates, std::size_t count) const;
 
 private:
@@ -44,7 +44,7 @@ private:
     double misfit() const;
 
     std::vector<Place> places_;
-    std::vector<double> values_;  ///< logarithms of seconds, less their mean
+    std::vector<double> values_;  ///< logarithms of seconds minus their mean
     std::vector<double> weights_;
 };
 

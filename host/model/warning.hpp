@@ -1,5 +1,5 @@
-// The warnings of a record. A record holds text, "code: sentence with advice", so a reader of the JSON can show
-// warnings that it does not know. The program tests for a warning by its name here.
+// The warnings of a record. A record has each as text, "code: sentence with advice", so that a reader of the JSON can
+// show warnings that it does not know. The program tests for a warning by its enumerator.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ enum class Warning {
     unwritten,
 };
 
-/// Its code in the record, in the order of Warning.
+/// The codes in records, in the order of Warning.
 // clang-format off
 inline constexpr std::array<std::string_view, 36> warning_codes{
     "below-floor", "beyond-memory", "beyond-peak", "clock-limited", "coarse", "collapsed-sass", "cut", "disputed",

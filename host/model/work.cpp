@@ -16,7 +16,7 @@ constexpr Entry<Declared::What, const char*> chains[] = {{Declared::What::multip
                                                          {Declared::What::local_load, "local_load"},
                                                          {Declared::What::atomic, "atomic"}};
 
-/// The type of the operations declared, else of the axis that chooses one.
+/// The type of the declared operations, else the value of the axis `type`, else float.
 std::string type_of(const Setup& setup) {
     for (const auto& d : setup.declared) {
         if (d.what == Declared::What::integer_multiply) return d.bits == 16 ? "ushort" : "uint";
@@ -111,9 +111,9 @@ WorkInfo work_of(const Setup& setup) {
     out.assumed = setup.work.assumed;
     out.type = type_of(setup);
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
-    for (const auto& argument : setup.args)  // what is written is of each group's own
+    for (const auto& argument : setup.args)  // if shared, only inputs: each group writes its own part
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
-    if (setup.work.stored > 0) out.footprint = std::min(out.footprint, out.bytes);  // parts of the buffers
+    if (setup.work.stored > 0) out.footprint = std::min(out.footprint, out.bytes);  // uses parts of the buffers
     std::vector<Launch> launches;
     for (const auto& step : steps_of(setup))
         if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);
@@ -191,7 +191,7 @@ private:
             for (const auto n : e->size) put(n);
         }
     }
-    /// Which of the arguments has the name.
+    /// Index of the argument with this name.
     std::size_t place(const std::string& name) const {
         const auto found = std::ranges::find(setup_.args, name, name_of);
         return static_cast<std::size_t>(found - setup_.args.begin());
@@ -207,7 +207,7 @@ private:
     void argument(const Scratch& a) { all("scratch ", a.size_bytes); }
     void argument(const Local& a) { all("local ", a.size_bytes); }
     void argument(const Value& a) {
-        // A family may draw it from the seed; the part from axes is in the point.
+        // A family may draw the value from the seed. If it depends on axes, the point identifies it.
         if (contents_ == Contents::left_out) return all("value ", a.data.size());
         all("value ", std::string(reinterpret_cast<const char*>(a.data.data()), a.data.size()));
     }

@@ -12,16 +12,16 @@ const std::string& name_of(const Argument& argument);
 /// Bytes of an argument's buffer or image.
 double bytes_of(const Argument& argument);
 
-/// Whether an argument is input and output: an operation starts with the results of the one before.
+/// Whether an argument is input and output: an operation reads the results of the previous one.
 bool goes_in_and_out(const Argument& argument);
 
 /// The steps of one operation; without declared steps, one launch with all arguments.
 std::vector<Step> steps_of(const Setup& setup);
 
-/// Bytes of local memory that a launch with these arguments brings; empty: all of them.
+/// Total bytes of the Local arguments with these names; no names: of all.
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments = {});
 
-/// Whether operations of a type that WorkInfo names are no FLOP.
+/// Whether WorkInfo::type is an integer type, so that its operations are not FLOP.
 inline bool is_whole_type(const std::string& type) { return type == "uint" || type == "ushort"; }
 
 /// The launches among the declared steps, in order. Does not contain the single launch of a setup without steps.

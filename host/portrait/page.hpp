@@ -46,7 +46,7 @@ struct Profile {
     double budget_seconds = 0, seconds = 0;
     std::map<std::string, std::string> skipped{};  ///< families with no time or too little: one sentence each
     std::string utc;
-    std::vector<PageLine> lines{};  ///< of a profile from a file, which has no records
+    std::vector<PageLine> lines{};  ///< lines of a profile from a file, which has no records
 };
 
 /// The page as data: every figure in the order of figures(), then the findings that no figure names.

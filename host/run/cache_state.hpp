@@ -24,7 +24,7 @@ struct LastLevel {
     std::string from;  ///< "measured, profile of UTC", "reported by the driver", …
 };
 
-/// The size of the last-level cache: as measured, else as known for the device, else a guess by its type.
+/// The size of the last-level cache: measured, else known for the device, else a guess by the device type.
 LastLevel last_level(const model::Device& device, const std::optional<model::Limits>& limits);
 
 /// Bytes that the cells of one comparison may use on the device together. The cells that do not fit are measured in

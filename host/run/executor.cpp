@@ -20,7 +20,7 @@ void share_out(const Phases& shared, Cells& cells) {
         for (auto& cell : cells) cell.state->record.phases[phase] += seconds / static_cast<double>(cells.size());
 }
 
-/// What the comparisons of one run share.
+/// Data that the comparisons of one run share.
 struct Running {
     device::Session& session;
     Instruments& instruments;
@@ -214,7 +214,7 @@ private:
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
             prefetch_builds(i);
-            // Not earlier: the data of a point is kept only for the cells of one comparison.
+            // Begin it no earlier, because the data of a point is kept only for the cells of one comparison.
             if (i + 1 == group_.size() && builds_ahead()) {
                 if (auto* const after = next_()) after->prefetch_builds(0);
             }
@@ -351,7 +351,7 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
     } catch (...) {
         const auto first = std::current_exception();
         try {
-            finish_queue.end_all();  // keep what was measured, whatever ends the run
+            finish_queue.end_all();  // keep the measured cells even if an exception ends the run
         } catch (...) {              // report the first exception only
         }
         std::rethrow_exception(first);

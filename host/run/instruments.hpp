@@ -1,4 +1,4 @@
-// What the cells on a device share, besides their own kernels. Each part is made when the first cell needs it.
+// Objects that the cells on a device share. Each is made when the first cell needs it.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ struct Kept {
     bool in_advance = false;  ///< build_in_advance() made `programs`, and runs keep them
     CodeMemo code;
     model::Memo data;
-    std::shared_ptr<const Answer> answer{};  ///< of the previous cell
+    std::shared_ptr<const Answer> answer{};  ///< answer of the previous cell
 };
 
 class Instruments {

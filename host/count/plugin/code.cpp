@@ -365,7 +365,7 @@ bool of_one_vector(const llvm::Instruction& a, const llvm::Instruction& b) {
            std::equal(one->op_begin(), std::prev(one->op_end()), other->op_begin());
 }
 
-/// Whether it stores one element, after a store of the whole vector with undefined elements and others like itself.
+/// Whether it stores one element that a store of the whole vector left undefined, perhaps after other such stores.
 bool completes(const llvm::Instruction& instruction) {
     const auto* before = access_before(instruction);
     if (!before || !llvm::isa<llvm::StoreInst>(before) || !llvm::isa<llvm::StoreInst>(instruction)) return false;

@@ -88,7 +88,7 @@ private:
     Code code_;
     Requests requests_;
     SegmentCounts counts_;                 ///< of the current group
-    std::vector<std::uint64_t> by_waves_;  ///< of the groups before
+    std::vector<std::uint64_t> by_waves_;  ///< sums over the previous groups
     std::vector<CountedGroup> groups_;
     std::vector<Item> items_;
     Item* item_ = nullptr;

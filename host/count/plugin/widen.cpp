@@ -1,6 +1,6 @@
 // Widens integers whose size is not a whole number of bytes. Clang generates them from ordinary kernel code: `switch (i
-// & 3)` uses 2 bits, and a closed form of a loop's sum 33. Oclgrind 21.10 computes them wrongly. Here they become the
-// next wider integer that Oclgrind supports; its upper bits stay zero.
+// & 3)` uses 2 bits, and the closed form of a loop's sum uses 33. Oclgrind 21.10 computes them wrongly. Here they
+// become the next wider integer that Oclgrind supports; its upper bits stay zero.
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/IR/Function.h>

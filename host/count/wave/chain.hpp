@@ -1,4 +1,4 @@
-// Chains of dependent operations: each operation needs the result of the one before. Every value carries the longest
+// Chains of dependent operations: each operation needs the result of the previous one. Every value carries the longest
 // chain that led to it, also through memory.
 #pragma once
 

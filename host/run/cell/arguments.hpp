@@ -1,4 +1,4 @@
-// The arguments of an operation's kernels, and the memory that each one has now.
+// The arguments of an operation's kernels, and the current memory of each argument.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace cllab::run {
 
 class Arguments {
 public:
-    /// `memory`: of the same setup; it must outlive this object.
+    /// `memory`: the memory of the same setup. It must outlive this object.
     Arguments(device::Session& session, DeviceMemory& memory, const model::Setup& setup);
 
     /// The argument's memory after all Swaps. Throws Error(result) for an argument without memory.
@@ -26,9 +26,10 @@ public:
     const std::vector<model::Argument>& values() const { return values_; }
     const std::vector<model::Part>& parts() const { return parts_; }
 
-    /// Sets a kernel's arguments, which are arguments and parts with these names.
+    /// Sets a kernel's arguments to the arguments and parts with these names.
     void bind(cl::Kernel& kernel, const std::vector<std::string>& names);
-    /// After these three the kernels must be bound again. forget_swaps() and set_trips(): unless they return false.
+    /// After each of these three calls, bind the kernels again. This is not needed if forget_swaps() or set_trips()
+    /// returns false.
     void swap(const model::Swap& swap);
     bool forget_swaps();
     bool set_trips(std::int32_t trips);  ///< the value of Slope::argument
@@ -36,9 +37,10 @@ public:
     void replace(const std::vector<model::Argument>& values) { values_ = values; }
 
     std::int32_t trips() const { return slope_ ? trips_ : 0; }
-    /// An operation reads data of this argument that the previous operation left, and that no step of its own brings.
+    /// True if an operation reads data of this argument that the previous operation left, and no Upload step replaces
+    /// it.
     bool goes_in(std::string_view name) const;
-    bool works_in_place() const;  ///< there is such an argument
+    bool works_in_place() const;  ///< true for at least one argument
 
     /// Maps all memory for a native loop until DeviceMemory::release().
     void hold();

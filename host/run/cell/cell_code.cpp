@@ -177,7 +177,7 @@ void read_code(CellState& state) {
     if (!is_code_wanted(state)) return;
     const InPhase phase(Phase::disassembly);
     auto request = dump_request(state);
-    // The function that was seen running may differ from the one that was expected when reading began.
+    // The function that ran may differ from the one that was expected when reading began.
     if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;

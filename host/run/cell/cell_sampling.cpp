@@ -332,7 +332,7 @@ namespace {
 
 constexpr double windows = least_for_interval;
 constexpr double rest_lead = 0.5, rest_window = 0.25, lead = 1, window = 0.5;
-constexpr double late = 0.15;  // seconds that a window is longer, because it ends when the counter changes
+constexpr double late = 0.15;  // extra seconds of a window, because it ends when the counter changes
 
 constexpr double seconds_of(double before, double each) { return before + windows * (each + late); }
 

@@ -75,7 +75,7 @@ private:
     double run_row(double seconds);
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
     void set_cores(model::Timing& timing) const;
-    void check_outputs();  ///< of the samples so far; then poisons the outputs
+    void check_outputs();  ///< checks the outputs of the samples so far, then poisons them
 
     CellState& state_;
     MeasureRules rules_;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace model;
 
-/// Throws Unsupported when the device cannot do the launch.
+/// Throws Unsupported if the device does not support the launch.
 void check_launch(const device::Session& session, const cl::Kernel& kernel, const Setup& setup, const Launch& launch) {
     const auto& facts = session.facts();
     for (unsigned d = 0; d < launch.offset.dims && device::has_quirk(facts, "nvidia-offset-32"); ++d) {
@@ -26,7 +26,7 @@ void check_launch(const device::Session& session, const cl::Kernel& kernel, cons
                               "; this driver uses 32 bits for global IDs (quirk 'nvidia-offset-32')");
     }
     if (launch.local.dims == 0) return;
-    // NVIDIA's driver answers 256 even for a kernel that promises a larger group (lab.h, LAB_GROUP_X). Only the launch
+    // NVIDIA's driver reports 256 even for a kernel that promises a larger group (lab.h, LAB_GROUP_X). Only the launch
     // shows whether that group runs.
     const bool promised = launch.local.count() > facts.max_group && launch.local.count() <= facts.max_group_promised;
     const bool asked =
@@ -101,7 +101,7 @@ void CommandList::prepare(Arguments& arguments) {
     const auto add = [&](const std::string& part, unsigned queue, std::size_t count) {
         commands_.insert(commands_.end(), count, {part, queue});
     };
-    const std::size_t each = in_place_ ? 2 : 1;  // of a transfer: map and unmap, or one copy
+    const std::size_t each = in_place_ ? 2 : 1;  // commands per transfer: map and unmap, or one copy
     const bool swaps = has<Swap>(steps_);
     auto kernel = kernels_.begin();
     for (const auto& step : steps_) {
@@ -171,7 +171,7 @@ void CommandList::enqueue(Arguments& arguments, std::vector<cl::Event>* events, 
                                   s.run(arguments.held());
                               }},
                    step);
-    // To wait for one queue does not start another.
+    // Waiting for one queue does not start the others.
     for (unsigned n = 0; n < queues_ && queues_ > 1; ++n) session_.queue(n).flush();
 }
 

@@ -12,7 +12,7 @@ namespace cllab::run {
 
 class CommandList {
 public:
-    /// What --steps calls a command ("up", "sweep"), and its queue.
+    /// A command's name in --steps ("up", "sweep"), and its queue.
     struct Command {
         std::string part;
         unsigned queue = 0;
@@ -25,27 +25,27 @@ public:
         bool every = false;
     };
 
-    /// Makes the kernels. Throws Unsupported when a kernel or the device cannot do a launch.
+    /// Creates the kernels. Throws Unsupported if a kernel or the device does not support a launch.
     CommandList(device::Session& session, const device::Built& built, const model::Setup& setup,
                 const std::string& entry);
     /// Call this once before enqueue(): names the commands and binds the kernels.
     void prepare(Arguments& arguments);
     void bind(Arguments& arguments);
-    /// Enqueues the commands of one operation. `events` gets those that `marked` asks for.
+    /// Enqueues the commands of one operation. Appends the events of the marked commands to `events`.
     void enqueue(Arguments& arguments, std::vector<cl::Event>* events, Marked marked);
 
     const std::vector<Command>& commands() const { return commands_; }
     unsigned queues() const { return queues_; }
-    bool is_native() const { return native_; }  ///< this process does the operation, without events
+    bool is_native() const { return native_; }  ///< a native loop: this process does the operation, without events
     std::size_t launches() const { return kernels_.size(); }
     bool is_single_launch() const { return steps_.size() == 1 && kernels_.size() == 1; }
-    bool takes(const std::string& argument) const;  ///< a launch has it as a whole
+    bool takes(const std::string& argument) const;  ///< a launch has the whole argument, not a part of it
     const cl::Kernel& kernel() const { return kernels_.front(); }
     model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel
     model::Extent global() const { return global_; }
 
 private:
-    using Slot = std::function<cl::Event*()>;  ///< gives the next command's event, or nullptr
+    using Slot = std::function<cl::Event*()>;  ///< returns the next command's event, or nullptr
     void add_kernel(const device::Built& built, const model::Setup& setup, const std::string& entry,
                     model::Launch& launch);
     void launch(const model::Launch& step, const cl::Kernel& kernel, cl::Event* event);

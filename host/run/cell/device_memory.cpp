@@ -52,7 +52,7 @@ device::GuardedBuffer make_buffer(device::Session& session, const MemoryForm& fo
     if (form.size_bytes == 0) throw Error(Blame::result, "argument '" + form.name + "' has size 0");
     if (fence != device::Fence::none)
         return device::GuardedBuffer(session, form.size_bytes, fence, form.name, form.element_bytes);
-    // A family asks for room for its data only; what just fits may not fit together with its guards.
+    // A family checks the room for its data only. The data may fit, but not together with the guards.
     if (const auto most = session.facts().max_alloc_bytes;
         most > 0 && form.guard_bytes > 0 && form.size_bytes + 2 * form.guard_bytes > most)
         throw Unsupported("buffer '" + form.name + "' needs " + format_bytes(form.size_bytes) + " and guards of " +
@@ -199,10 +199,10 @@ bool ArgumentMemory::lies_in_place() const {
 
 std::span<const std::byte> ArgumentMemory::upload_source() {
     const bool comes_back = host_.arrival && (*host_.arrival)();
-    // The wait is needed on an in-order queue too: NVIDIA's driver (580.159 on an H200) copies small host memory when
-    // the write is enqueued, and would miss data that is still arriving there.
+    // Wait on an in-order queue, too. NVIDIA's driver (580.159 on an H200) copies small host memory when the write is
+    // enqueued, before the earlier read has filled it.
     if (comes_back) host_.arrival->wait();
-    if (host_.bytes.size() != form_.size_bytes && !data_) {  // the device made its poison itself
+    if (host_.bytes.size() != form_.size_bytes && !data_) {  // the device wrote its poison itself
         host_.bytes.resize(form_.size_bytes);
         model::poison(host_.bytes, seed_);
     }
@@ -242,7 +242,7 @@ DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const D
         auto form = form_of(argument);
         form.svm = std::ranges::count(setup.svm, form.name) > 0;
         form.transfer = setup.transfer;
-        // A simulator reports reads outside of a buffer, but not those of a guard.
+        // A simulator reports reads outside a buffer, but guards would hide them.
         if (simulated && is<Input>(argument)) form.guard_bytes = 0;
         if (const auto* image = std::get_if<Image>(&argument)) {
             arguments_.try_emplace(form.name, session_, form, *image);
@@ -258,7 +258,8 @@ DeviceMemory::DeviceMemory(device::Session& session, const Setup& setup, const D
     for (const auto& step : setup.steps)
         if (const auto* reset = std::get_if<Reset>(&step)) arguments_.at(reset->data).keep_original();
     shared_ = shared > 0 && shared == arguments_.size();
-    // Inputs that are written are shared together with all the rest or not at all.
+    // Operations that share all memory share one count. Memory that carries data between operations is shared only
+    // then.
     on_data_ = all_alike ? donor->on_data_ : std::make_shared<std::uint64_t>(0);
 }
 

@@ -1,4 +1,4 @@
-// The device memory of an operation: a buffer between guards or an image for each argument, and what they hold.
+// The device memory of an operation: a guarded buffer or an image per argument, and their contents.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,18 @@
 
 namespace cllab::run {
 
-/// Bytes of a setup's buffers and images, and what they take on the device, guards included.
+/// data_bytes: total size of a setup's buffers and images. device_bytes: the memory that they use on the device, with
+/// guards.
 double data_bytes(const model::Setup& setup);
 double device_bytes(const model::Setup& setup);
 
-/// What an argument needs of the device's memory.
+/// The memory that an argument needs on the device.
 struct MemoryForm {
     std::string name;
     std::size_t size_bytes = 0, guard_bytes = 0;  ///< guard_bytes: on each side
     std::size_t element_bytes = 0;                ///< 0: unknown
     bool read_back = false, poisoned = false;
-    bool keeps = false;  ///< an operation may read what the previous one left, e.g. a position in a chain of that data
+    bool keeps = false;  ///< an operation may read data that the previous one left, e.g. its position in a chain
     bool svm = false;
     model::ByStep by_step = model::ByStep::none;
     model::Transfer transfer = model::Transfer::copied;
@@ -35,7 +36,7 @@ struct MemoryForm {
 /// The memory of one argument, on the device and on the host.
 class ArgumentMemory {
 public:
-    /// `data`: of an argument that no kernel writes; the others get theirs from load().
+    /// `data`: the data of an argument that no kernel writes. Other arguments get their data from load().
     ArgumentMemory(device::Session& session, MemoryForm form, model::SharedBytes data, device::GuardedBuffer buffer);
     ArgumentMemory(device::Session& session, MemoryForm form, const model::Image& image);
 
@@ -48,31 +49,31 @@ public:
     /// Whether an argument of this form and data can use the same buffer.
     bool suits(const MemoryForm& form, const model::SharedBytes& data) const;
 
-    /// Fills the memory with `data`, or poison of `seed`, and arms the guards. Skips an input that is there already,
-    /// unless `anew`.
+    /// Fills the memory with `data`, or poison of `seed`, and arms the guards. Skips an input that the memory already
+    /// holds, unless `anew`.
     void load(const model::SharedBytes& data, std::uint64_t seed, bool anew);
-    void refill();  ///< with what load() put there
+    void refill();  ///< restores what load() wrote
     void overwrite(std::span<const std::byte> bytes);
     void copy_data_of(const ArgumentMemory& other) { fill(other.data_); }
-    model::Bytes first_contents() const;  ///< what load() puts there
+    model::Bytes first_contents() const;  ///< what load() writes
     void get(std::span<std::byte> to);
-    /// What the last Download step left on the host, or for other memory a copy of the device's. Valid until
-    /// forget_read_back().
+    /// If Download steps move the memory: what the last one left on the host. Else a copy of the device memory. Valid
+    /// until forget_read_back().
     std::span<const std::byte> read_back();
     void forget_read_back();
     std::optional<std::string> guard_damage() {
         return image_ ? std::nullopt : buffer_.guard_damage(form_.name, form_.element_bytes);
     }
-    /// Of a fenced buffer: whether the device works in the memory that it was given. Call it after read_back().
+    /// For a fenced buffer: whether the device works in the given memory itself. Call it after read_back().
     bool lies_in_place() const;
-    bool is_filled() const { return buffer_.is_filled(); }  ///< as GuardedBuffer's, as the next
+    bool is_filled() const { return buffer_.is_filled(); }  ///< like the next function, that of GuardedBuffer
     void repeat_contents() { buffer_.repeat_contents(data_ ? std::span(*data_) : std::span<const std::byte>()); }
-    /// Seconds by the host's clock; 0 for what is not transferred.
+    /// Seconds by the host clock; 0 if the memory is not transferred.
     double time_upload();
     double time_download();
 
     // For the steps of an operation.
-    void send_back() { host_.arrival.emplace(); }  ///< Upload steps send what Download steps bring
+    void send_back() { host_.arrival.emplace(); }  ///< from now on, Upload steps send what Download steps received
     /// The event that a Download step must set, if an Upload step sends its data back.
     cl::Event* arrival() { return host_.arrival ? &*host_.arrival : nullptr; }
     std::span<const std::byte> upload_source();  ///< waits for arrival()
@@ -82,8 +83,8 @@ public:
 
 private:
     struct HostSide {
-        model::Bytes bytes{};                 ///< staging of what comes back
-        std::shared_ptr<std::byte> pinned{};  ///< of Transfer::pinned, for transfer steps
+        model::Bytes bytes{};                 ///< host copy of data from the device
+        std::shared_ptr<std::byte> pinned{};  ///< memory for transfer steps with Transfer::pinned
         std::optional<cl::Event> arrival{};
     };
 
@@ -92,7 +93,7 @@ private:
     /// Before operations: poisons the target of a Download step, copies the data to the pinned source of an Upload
     /// step.
     void prepare_host();
-    void make_host();  ///< of the memory's size, with any contents
+    void make_host();  ///< sizes host_.bytes like the memory; the contents are arbitrary
 
     device::Session& session_;
     MemoryForm form_;
@@ -116,8 +117,8 @@ public:
     DeviceMemory(const DeviceMemory&) = delete;  // Arguments refer to it
 
     std::map<std::string, ArgumentMemory>& arguments() { return arguments_; }
-    bool is_shared() const { return shared_; }  ///< every buffer is one of `donor`, and there is one
-    void lend() { lent_ = true; }               ///< load() fills all of it: others may have written there
+    bool is_shared() const { return shared_; }  ///< all arguments use buffers of `donor`; there is at least one
+    void lend() { lent_ = true; }               ///< load() then fills all memory, because other cells may write to it
 
     // These functions release() the memory first.
     void load(const std::vector<model::Argument>& arguments, std::uint64_t seed);
@@ -133,7 +134,7 @@ public:
     bool lies_in_place() const;
     std::optional<double> huge_share() const;
     bool is_filled() const;  ///< GuardedBuffer::is_filled() of every buffer
-    void repeat_contents();    ///< GuardedBuffer::repeat_contents() of every buffer
+    void repeat_contents();  ///< GuardedBuffer::repeat_contents() of every buffer
     void count_operation() { ++*on_data_; }
     std::uint64_t operations_on_data() const { return *on_data_; }
 
@@ -144,13 +145,15 @@ public:
     const std::map<std::string, std::span<std::byte>>& held() const { return held_; }
 
 private:
-    bool is_alike(const model::Setup& setup) const;  ///< its arguments have the same sizes, its inputs the same data
+    /// The setup's arguments have the same sizes, and its inputs the same data.
+    bool is_alike(const model::Setup& setup) const;
 
     device::Session& session_;
     std::map<std::string, ArgumentMemory> arguments_;  ///< by name
     std::map<std::string, std::span<std::byte>> held_;
     bool shared_ = false, lent_ = false;
-    std::shared_ptr<std::uint64_t> on_data_;  ///< operations since the data was put there, of all that share the memory
+    /// Operations since the memory was filled, by all objects that share it.
+    std::shared_ptr<std::uint64_t> on_data_;
 };
 
 }  // namespace cllab::run

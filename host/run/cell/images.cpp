@@ -29,7 +29,7 @@ constexpr Entry<std::pair<Channel, std::size_t>, cl_channel_type> channels[] = {
     {{Channel::floating, 2}, CL_HALF_FLOAT},
     {{Channel::floating, 4}, CL_FLOAT}};
 
-/// The formats that the device has for images of this type and that a user can name.
+/// Names of the formats that the device supports for images of this type, as far as a kernel file can name them.
 std::vector<std::string> supported(const device::Session& session, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<cl::ImageFormat> all;
     std::vector<std::string> names;

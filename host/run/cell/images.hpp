@@ -12,7 +12,7 @@ namespace cllab::run {
 
 class DeviceImage {
 public:
-    /// Throws Unsupported when the device has no image of that size or format.
+    /// Throws Unsupported if the device has no images of this size or format.
     DeviceImage(device::Session& session, const model::Image& image);
 
     const cl::Image2D& image() const { return image_; }
@@ -23,7 +23,8 @@ public:
 private:
     device::Session& session_;
     std::array<std::size_t, 3> size_;
-    cl::Buffer pixels_;  ///< of an image made of a buffer; never a sub-buffer, because PoCL 3.1 refuses those
+    /// The buffer of an image created from a buffer; never a sub-buffer, because PoCL 3.1 rejects those.
+    cl::Buffer pixels_;
     cl::Image2D image_;  ///< the handle of an image of any dimensions; CLHPP's base class cannot be a member
 };
 

@@ -364,7 +364,7 @@ Subject::Wrong Subject::check_haste(double seconds) {
     for (std::size_t wanted = first_rounds; wanted <= most_rounds;
          wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
         while (poisoned.size() < wanted) {
-            // ABBA order, so that of the checked launches of each kind one has an odd and one an even number.
+            // ABBA order, so that each kind has one checked launch with an odd and one with an even number.
             const auto n = poisoned.size();
             const bool first = n % 2 == 0;
             if (auto wrong = round(first, n < first_rounds)) return wrong;

@@ -22,7 +22,7 @@ struct Answer {
 
 class Subject {
 public:
-    using Wrong = std::optional<std::string>;  ///< what is wrong, in one sentence; nullopt: nothing
+    using Wrong = std::optional<std::string>;  ///< the fault, in one sentence; nullopt: none
 
     /// Makes one set of buffers. Throws as Operation's constructor. `donor`: a Subject verified on the same data. Its
     /// equal buffers are reused set by set, so it must outlive this one.
@@ -73,8 +73,8 @@ public:
     /// times each kind once.
     struct OnData {
         std::vector<double> original, once, many;
-        std::uint64_t operations = 0;  ///< that made the data of `many`
-        bool changed = false;          ///< by the first operation; if false, there are no times
+        std::uint64_t operations = 0;  ///< number of operations that made the data of `many`
+        bool changed = false;          ///< the first operation changed the data; if false, there are no times
     };
     /// `operations`: at most so many make the data of `many`, and none begin after `seconds`. `before`: called before
     /// each timed operation. `enough`: called after each round; true ends the rounds.

@@ -97,7 +97,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     const auto& facts = session.facts();
     cell.point.set("size", std::to_string(bytes / 2));
     setup_ = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, 1, {}});
-    // The lab's own text and options, whatever the options of the cells are, so that the yardstick stays the same.
+    // Uses the lab's own text and options instead of those of the cells, so that the yardstick stays the same.
     built_ = instruments.programs()
                  .build(kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, ""))
                  .get();
