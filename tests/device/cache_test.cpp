@@ -174,6 +174,23 @@ BOOST_AUTO_TEST_CASE(repeated_pages_are_the_same_memory_and_separate_ones_are_no
     }
 }
 
+BOOST_AUTO_TEST_CASE(kernel_with_zeros_as_input_is_timed_on_one_core) {
+    if (!test::session().facts().is_cpu() || test::is_simulated()) return;
+    const auto times = [](std::uint32_t input) {
+        run::Settings settings;
+        settings.arrangement = settings.one_core = settings.continues_run = true;
+        const std::vector<model::Variant> three(3, {"right", ""});
+        return run_scratch(right, three, settings, nullptr, "100000", [&](const model::Variant&, model::Setup& setup) {
+            const std::vector<std::uint32_t> data(100000, input);
+            std::get<model::Input>(setup.args[0]).data = model::share(data);
+        });
+    };
+    const auto ones = times(1), zeros = times(0);
+    BOOST_REQUIRE(ones.size() == 3 && zeros.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i)
+        BOOST_TEST(model::name(zeros[i].status) == model::name(ones[i].status), zeros[i].reason);
+}
+
 BOOST_AUTO_TEST_CASE(one_core_confines_all_threads_and_releases_them) {
     const auto allowed = [] {
         std::set<int> out;

@@ -197,6 +197,10 @@ bool ArgumentMemory::lies_in_place() const {
     return image_ || !form_.read_back || form_.by_step != ByStep::none || buffer_.lies_in_place(host_.bytes);
 }
 
+bool ArgumentMemory::is_filled() const {
+    return buffer_.is_filled() || (data_ && std::ranges::all_of(*data_, [](std::byte b) { return b == std::byte{}; }));
+}
+
 std::span<const std::byte> ArgumentMemory::upload_source() {
     const bool comes_back = host_.arrival && (*host_.arrival)();
     // Wait on an in-order queue, too. NVIDIA's driver (580.159 on an H200) copies small host memory when the write is
@@ -345,7 +349,8 @@ bool DeviceMemory::lies_in_place() const {
 }
 
 bool DeviceMemory::is_filled() const {
-    return std::ranges::all_of(arguments_, [](const auto& named) { return named.second.is_filled(); });
+    return std::ranges::all_of(arguments_, [](const auto& named) { return named.second.is_filled(); }) &&
+           std::ranges::any_of(arguments_, [](const auto& named) { return named.second.buffer().is_filled(); });
 }
 
 void DeviceMemory::repeat_contents() {

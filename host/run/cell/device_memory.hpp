@@ -66,7 +66,8 @@ public:
     }
     /// For a fenced buffer: whether the device works in the given memory itself. Call it after read_back().
     bool lies_in_place() const;
-    bool is_filled() const { return buffer_.is_filled(); }  ///< like the next function, that of GuardedBuffer
+    /// For separate and repeated pages: whether the device's memory has the data. Zeros prove nothing.
+    bool is_filled() const;
     void repeat_contents() { buffer_.repeat_contents(data_ ? std::span(*data_) : std::span<const std::byte>()); }
     /// Seconds by the host clock; 0 if the memory is not transferred.
     double time_upload();
@@ -133,7 +134,7 @@ public:
     void forget_read_back();
     bool lies_in_place() const;
     std::optional<double> huge_share() const;
-    bool is_filled() const;  ///< GuardedBuffer::is_filled() of every buffer
+    bool is_filled() const;  ///< ArgumentMemory::is_filled() of every argument, with data other than zeros in one
     void repeat_contents();  ///< GuardedBuffer::repeat_contents() of every buffer
     void count_operation() { ++*on_data_; }
     std::uint64_t operations_on_data() const { return *on_data_; }
