@@ -147,8 +147,9 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
-/// Whether a cost without a bound may explain the time: no bound does, or the limiter is a part (one_core.hpp) that it
-/// can cause. `bounds`: affected bounds; empty: stores.
+/// Whether a cost without a bound may explain the time: if the time is unexplained, or if a limiter is a part of the
+/// time on one core (one_core.hpp) that the cost can lengthen. `bounds`: the bounds that the cost affects. Empty for a
+/// CPU's scattered stores, which have no bound and can lengthen only "access".
 bool may_explain(const std::vector<std::string_view>& bounds, const Explanation& e) {
     if (e.limit == Limit::unexplained) return true;
     const auto can_cause = [&](const Bound* part) {
@@ -221,8 +222,8 @@ struct Compared {
     bool open = false;    ///< estimated from some work-groups
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// Rank of the difference. Fixed if only one cell has the amount: one barrier must not outrank thousands of
-    /// instructions.
+    /// Rank of the difference. Fixed if only one cell has the amount. Its ratio would be the total itself, and one
+    /// barrier per work-item would outrank a large ratio of instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };

@@ -19,12 +19,13 @@ using namespace model;
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// The two largest differences in the executed work of two cells. `a`, `b`: one Counts per distinct launch. `as_long`:
-/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: already printed; on a CPU, smaller
-/// ratios of sectors are omitted.
+/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: ratio of the amounts that the
+/// caller names as the difference; on a CPU, smaller ratios of sectors are omitted.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 
-/// One sentence per declared amount that the counts contradict. The bounds still use the declared amounts.
+/// One sentence per declared amount that the counts contradict. The memory bounds still use the declared
+/// bytes, unless a profiler counted them; the arithmetic bounds use the counted operations.
 /// - Bytes: declared > `alike` * requested, or declared < touched / `most_apart`.
 /// - FLOP: declared < counted / `most_apart`.
 /// - FLOP, if the kernel has no float division or function: declared > `most_apart` * (counted + integer operations).

@@ -206,8 +206,8 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
 }
 
 /// Whether the instructions, estimated from assumed bytes, agree with the counts. The bytes must agree. Each written
-/// byte must be stored once, none in private memory. The instructions must suffice for half of the counted operations,
-/// because compilers remove address arithmetic.
+/// byte must be stored once, and the kernel must not store to private memory. The instructions must suffice for half of
+/// the counted operations, because compilers remove address arithmetic.
 bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
     const auto is_near = [](double a, double b) { return std::abs(a - b) <= once_within * b; };
     if (!is_near(touched.bytes(), record.work.bytes)) return false;

@@ -83,8 +83,8 @@ constexpr double fused = 0.8;
 constexpr double threads_of_core = 2;
 /// A GPU may issue other instructions this many times as fast as multiply-adds. (why)
 constexpr double issue_beside_multiply_adds = 2;
-/// Instructions are estimated from blocks that compute and blocks that never wait. Minimum share of the former. Fitted.
-/// (why_instructions)
+/// A CPU's instructions are estimated from the samples in blocks that compute and in blocks that hardly wait. Minimum
+/// share of these samples that are in blocks that compute. Fitted. (why_instructions)
 constexpr double few_that_compute = 1.0 / 3;
 /// A loop hardly waits for global memory if at most this share of accesses is global. Fitted. (why_instructions)
 constexpr double hardly_any = 0.1;
@@ -98,9 +98,8 @@ constexpr double once_within = 0.1;
 constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts above this many times the conflict-free passes. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
-/// The high end of an atomic rate includes rates with more addresses. The last of them is the first that was measured
-/// with at least this many times the cell's addresses. The profile has rates for 1, 4, 32, 256, 4096 and 65536
-/// addresses. (why_atomics)
+/// The high end of an atomic rate includes rates with more addresses: up to the smallest measured number that is at
+/// least this many times the cell's. The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses. (why_atomics)
 constexpr double atomics_spread = 4;
 /// Below this many distinct addresses per counted atomic, work-groups share addresses. (why_counted_memory)
 constexpr double meet_below = 0.5;
@@ -130,9 +129,9 @@ constexpr double least_working = 0.75;
 
 // --- Execution on one core -------------------------------------------------------------------------------------------
 
-/// For the ratio `(time on one core / cores) / time on all cores`. Above `like_one_core`, the split is rejected. Below
-/// `shared_threads`, cores that are threads of one core (1/2) and a falling clock (4/5) do not explain the difference.
-/// (why_one_core)
+/// For the ratio `(time on one core / cores) / time on all cores`. Above `like_one_core`, the split is rejected.
+/// `shared_threads` = 1/2 * 4/5 is the most that cores that are threads of one core (1/2) and a falling clock (4/5)
+/// explain together. Below it, something else makes the cores slow each other. (why_one_core)
 constexpr double like_one_core = 1.3, shared_threads = 0.4;
 /// A time is split if it is at least `launches_to_split` times the launch overhead, and at least `least_to_split`
 /// seconds. In a shorter time, the overhead would appear as a cost of what the cores share.

@@ -123,8 +123,8 @@ std::string type_of_chain(const Counts& counts) {
 }
 
 /// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the work-item's
-/// float operations, the chain contains the functions and divisions.
+/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the
+/// work-item's float operations, the chain contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
@@ -211,8 +211,9 @@ struct Turns {
     const char* unknown = "";        ///< why the number is unknown
 };
 
-/// Work-items that a vector holds. A compiler may also pack the chains of one work-item: if every pass of the hot block
-/// makes a link of each chain, all work-items together have as many links as there are passes.
+/// Work-items that a vector holds: `links of all work-items / passes of the hot block`, at most the lanes. A compiler
+/// may also pack several chains of one work-item into a vector. A pass then makes one link of a single work-item, and
+/// the result is 1. If there are fewer links than passes, or the passes are unknown: the lanes.
 double items_of_vector(const Record& record) {
     const double lanes = items_at_a_time(record), passes = passes_of_hot_block(record);
     const double links = passes > 0 ? record.counts->items * record.counts->path.arithmetic / passes : 0;
@@ -222,8 +223,9 @@ double items_of_vector(const Record& record) {
 Turns turns_of_core(const Record& record, const Limits& limits) {
     const auto& counts = *record.counts;
     if (counts.barriers.mean > 0)
-        return {.unknown = "at barriers, a core switches among work-items, so it is not known how many chains run one "
-                           "after another"};
+        return {.unknown =
+                    "at barriers, a core switches among work-items, so it is not known how many chains run one "
+                    "after another"};
     const double at_once = items_of_vector(record), turns = counts.group_items * rounds_of(record, limits) / at_once;
     if (turns <= 1) return {};
     const double passes = passes_of_hot_block(record);

@@ -1,7 +1,8 @@
-// A resource has a bound only if its least use and its measured peak are known, because estimates often blame the
-// wrong resource. The largest bound is the limiter if it is most of the time and clearly larger than all bounds of
-// other work. The launch and a bound may be the limiter together (after_launch). On NVIDIA, the waiting of the warps
-// may name the limiter (name_by_wait). The samples never name it.
+// A resource has a bound only if its least use is known, and either its measured peak or a profiler's share of its
+// peak, because estimates often blame the wrong resource. Parts of a time on one core: one_core.hpp. The largest bound
+// is the limiter if it is most of the time and clearly larger than all bounds of other work. The launch and a bound may
+// be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the limiter (name_by_wait).
+// Samples of the code alone never name it; on a CPU they help to estimate the executed instructions (issue.cpp).
 #pragma once
 
 #include <optional>
@@ -37,7 +38,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 /// The main reason for which warps wait; nullopt if no reason is `most_of_the_waiting`, or if stalls were not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
-/// If the bounds name no limiter, names one by `out.wait` and moves its bound to the front.
+/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts its bound
+/// first, and adds the bound if there is none.
 void name_by_wait(const Record& record, Explanation& out);
 
 // Limits: the peaks and cache sizes of a device, from its profile.

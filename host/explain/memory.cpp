@@ -22,7 +22,7 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether a CPU would read twice the cell's data from L3 or memory.
+/// Whether data of twice the cell's size would lie in L3, a farther level, or memory.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;

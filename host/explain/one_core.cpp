@@ -11,9 +11,7 @@ namespace {
 
 constexpr const char* figure = "one_core";  ///< Bound::figure of the parts
 
-bool is_part(const Bound& b) {
-    return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared";
-}
+bool is_part(const Bound& b) { return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared"; }
 
 /// The time that repeated pages, or repeated contents, save.
 Timing difference(const Timing& slow, const Timing& fast) {
@@ -49,8 +47,8 @@ void name_two_parts(const Timing& time, Explanation& out) {
 }
 
 /// How many times as long the work of a core takes if all cores work. Three causes are possible: some cores are threads
-/// of one core (a virtual machine may hide this), the clock falls, or the cores share memory bandwidth. Returns 1 unless
-/// memory is excluded, that is: nearer data saves one core nothing, and no level is busy.
+/// of one core (a virtual machine may hide this), the clock falls, or the cores share memory bandwidth. Returns 1
+/// unless memory is excluded, that is: nearer data saves one core nothing, and no level is busy.
 double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
     const auto is_busy = [&](const Bound& b) {
         return is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time.median;
@@ -70,9 +68,9 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     const double as_long = own.median / (available * cores) / time.median;
     constexpr double tolerance = alike * alike;  // each of two times may be off by `alike`
     if (const double less = std::min(own.median, separate.median); repeated.median > tolerance * less)
-        return out.leave_out(execution_title, concat("on one core it takes ", format_seconds(less), ", but ",
-                                                     format_seconds(repeated.median),
-                                                     " with its data in the nearest caches"));
+        return out.leave_out(execution_title,
+                             concat("on one core it takes ", format_seconds(less), ", but ",
+                                    format_seconds(repeated.median), " with its data in the nearest caches"));
     if (as_long > like_one_core)
         return out.leave_out(execution_title, concat("one core takes ", format_seconds(own.median),
                                                      " for all of the work, which is more than the time of ",

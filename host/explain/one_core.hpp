@@ -2,10 +2,10 @@
 // on one core.
 //
 // The kernel runs on one core in three forms, in turns. The first is the kernel as it is. In the second, each buffer
-// repeats a few KiB of its data, in small pages. In the third, all pages of such a buffer are also the same pages of
-// memory, so that every access hits the nearest caches. The third time is what the core needs to execute the
-// instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends on
-// the values: addresses, and branches that the core predicts wrongly. If the second is longer than the first, small
+// repeats a few KiB of its data, in small pages. In the third, these few KiB are also the only memory behind all
+// pages of the buffer, so that every access hits the nearest caches. The third time is what the core needs to execute
+// the instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends
+// on the values: addresses, and branches that the core predicts wrongly. If the second is longer than the first, small
 // pages cost time, and access is the first minus the third. The kernel runs on one core, because several cores would
 // contend for the repeated pages.
 #pragma once
@@ -22,7 +22,7 @@ struct OneCoreTimes {
 
 /// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other. They add up to
 /// about the time. Then decides the limiter again. Leaves `out` as it is, with a reason, if the times on one core
-/// contradict each other, or if a core's part of the work takes more than `like_one_core` times as long as on all cores.
+/// contradict each other, or if `time on one core / cores` exceeds `like_one_core` times the time on all cores.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain

@@ -71,8 +71,9 @@ const Bound* doubted(const Explanation& explanation, const Timing& time);
 
 /// How many times as fast the peak is now: `new rate / old rate` or `old time / new time`. 0 if a value is missing.
 double gain(const Figure& before, const Figure& now);
-/// The figures that both measurements have, each from the slower one. The reason: under load, a difference of two
-/// times can be a hundredth of its real value (two cores, five other programs).
+/// The figures that both measurements have, each from the slower one. The reason: many figures are differences of
+/// two times. Under load, such a difference can be a hundredth of its real value, and the peak then looks a hundred
+/// times too fast (two cores, five other programs).
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
 /// Whether the figure's interval is narrow enough.
 bool is_known(const Figure& figure);
