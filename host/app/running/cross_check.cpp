@@ -190,7 +190,7 @@ public:
             const auto& first = seen.found.begin()->first;
             found = "Oclgrind finds in it '" + printable(first.file + ":" + first.line + ": " + first.what) + "'" +
                     (n == 1 ? "" : " and " + std::to_string(n - 1) + " more") +
-                    "; `cllab run --check oclgrind` shows where";
+                    "; --check oclgrind shows where";
         }
         Agreement out{seen.results, "", found};
         if (seen.results == Kind::agrees && seen.within)

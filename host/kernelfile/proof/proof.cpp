@@ -334,29 +334,41 @@ std::string Ledger::how_they_differ(const Question& q, const std::string& varian
     return "'" + variant + "' has other results";
 }
 
+/// Different data gives different results, and the same ones by chance only.
+bool Ledger::takes_same_data(const Question& q, const Seen* theirs) {
+    return theirs && std::ranges::all_of(q.given, [&](const auto& one) {
+               const auto found = theirs->given.find(one.first);
+               return found == theirs->given.end() || found->second == one.second;
+           });
+}
+
 /// For an unverified cell: reports kernels that give other results for the same data.
-void Ledger::say_others(const Question& q, const std::set<Member>& others, model::Proof& to) const {
-    for (const auto& other : others) {
-        const auto* seen = seen_of_member(q, other);
-        // Different data gives different results.
-        const bool same_data = seen && std::ranges::all_of(q.given, [&](const auto& one) {
-                                   const auto theirs = seen->given.find(one.first);
-                                   return theirs == seen->given.end() || theirs->second == one.second;
-                               });
-        if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
-        const auto names = q.variant + ", " + other.variant;
-        const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results: " +
-                              how_they_differ(q, other.variant);
-        if (other.text == q.text) {
-            to.disagrees = sentence + "; if both are right, add a line 'differ " + names + "'; else 'same " + names +
-                           "', 'reference KERNEL' or 'expect NAME = FILE' tells which is right";
-            return;
-        }
+void Ledger::say_others(const Question& q, std::set<Member> others, model::Proof& to) const {
+    std::erase_if(others, [&](const Member& other) {
+        return !takes_same_data(q, seen_of_member(q, other)) || other.alike == q.alike ||
+               q.differs.count(other.variant);
+    });
+    if (others.empty()) return;
+    const auto is_of_file = [&](const Member& other) { return other.text == q.text; };
+    const auto found = std::ranges::find_if(others, is_of_file);
+    const auto& other = found == others.end() ? *others.begin() : *found;
+    const auto how = how_they_differ(q, other.variant);
+    const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results: " + how;
+    if (found == others.end()) {
         to.warnings.push_back(
             model::warning(model::Warning::unlike, sentence + "; if both should give the same, add a line 'reference " +
                                                        other.text + ":" + other.variant + "'"));
         return;
     }
+    constexpr std::string_view tolerance = "'tolerance ";
+    std::vector<std::string> names{q.variant};
+    for (const auto& one : others)
+        if (is_of_file(one)) add_once(names, one.variant);
+    // Rounding differs between variants of one kernel, so that line comes first.
+    to.disagrees = sentence + (how.find(tolerance) == how.npos ? "; if they" : "; if that is no rounding and they") +
+                   " compute different things, add the line 'differ " + join(names, ", ") + "' to " +
+                   std::filesystem::path(q.text).replace_extension(".cllab").string() +
+                   "; else 'reference KERNEL' or 'expect NAME = FILE' tells which is right";
 }
 
 model::Proof Ledger::proof(const Question& q) const {
@@ -376,6 +388,7 @@ model::Proof Ledger::proof(const Question& q) const {
     std::set<std::string> variants, codes;  // codes: the variant's name if its code is unknown
     for (const auto& member : agreeing) {
         const auto* const theirs = seen_of_member(q, member);
+        if (member.alike != q.alike && !takes_same_data(q, theirs)) continue;
         variants.insert(member.variant);
         codes.insert(!theirs || theirs->code.empty() ? member.variant : theirs->code);
     }

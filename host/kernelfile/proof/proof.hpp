@@ -153,7 +153,8 @@ private:
     const Seen* seen_of_member(const Question& question, const Member& member) const;
     /// The first element that differs from the results of that variant, both values and the number of such elements.
     std::string how_they_differ(const Question& question, const std::string& variant) const;
-    void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;
+    void say_others(const Question& question, std::set<Member> others, model::Proof& to) const;
+    static bool takes_same_data(const Question& question, const Seen* theirs);
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison
     std::map<std::tuple<std::string, std::string, std::string>, Seen> seen_;        ///< by comparison, variant, point
