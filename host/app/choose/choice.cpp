@@ -168,7 +168,7 @@ std::vector<std::shared_ptr<Choice::FileSet>> Choice::FileSet::load(CellOptions&
     std::vector<std::shared_ptr<FileSet>> out;
     using Paths = std::vector<std::string>;
     for (const auto& together :
-         compared ? std::vector{paths} : mapped(paths, [](const auto& path) { return Paths{path}; })) {
+         compared ? std::vector<Paths>(1, paths) : mapped(paths, [](const auto& path) { return Paths{path}; })) {
         FileSet own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
         refuse_damaged(own.files);
         for (const auto& pattern : patterns)

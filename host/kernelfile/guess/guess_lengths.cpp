@@ -113,58 +113,55 @@ struct Choice {
     unsigned shift = 0;     ///< of the digit
 };
 
-/// What launches touch if all elements of an index buffer have one value, by value.
-using ByValue = std::vector<std::pair<std::int64_t, SeenLaunch>>;
+/// The ends of the last accesses of all arguments if all elements of an index buffer have one value, by value.
+using Ends = std::map<std::int64_t, std::vector<std::int64_t>>;
 
-ByValue touched_by_value(const KernelFacts& facts, Samples trial, std::size_t index, const Extents& sizes,
-                         const Texts& lengths) {
+Ends ends_by_value(const KernelFacts& facts, Samples trial, std::size_t index, const Extents& sizes,
+                   const Texts& lengths) {
     const auto& p = facts.parameters()[index];
     const auto bits = std::min<std::size_t>(32, 8 * p.type.lane_bytes);
     const bool is_signed = p.type.kind == model::ElementType::Kind::signed_integer;
     const auto largest = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-    ByValue out;
+    Ends out;
     // The differences of their quotients by any usual divisor have no common factor.
-    for (const std::int64_t value : {0l, 1l, 45l, 100l, 3000l, 20000l, 32766l, 0x12345678l, 0x3adf68b1l, largest}) {
+    for (const std::int64_t value : {0l, 100l, 3000l, largest, 1l, 45l, 20000l, 32766l, 0x12345678l, 0x3adf68b1l}) {
+        if (value > largest) continue;
         trial.fill[p.name] = "const:" + std::to_string(value);
-        auto seen = value > largest ? SeenLaunch{.trouble = "it does not fit"}
-                                    : facts.launch(small_launch(facts, trial, sizes, lengths));
-        if (seen.trouble.empty()) out.emplace_back(value, std::move(seen));
+        const auto seen = facts.launch(small_launch(facts, trial, sizes, lengths));
+        if (seen.trouble.empty()) out[value] = mapped(seen.arguments, &TouchedBytes::last);
+        const auto is_first = [&](const auto& one) { return one.second == out.begin()->second; };
+        if (value == largest && std::ranges::all_of(out, is_first)) break;  // no index
     }
     return out;
 }
 
-/// The digit of the values that selects elements of buffer `choice.into`, if any. Sets the choice's stride and shift.
-std::optional<std::int64_t> divisor_of(const ByValue& touched, Choice& choice) {
-    constexpr std::size_t enough = 5;
-    if (touched.size() < enough) return std::nullopt;
+/// The divisor of the digit that selects elements of buffer `choice.into`, if any. Sets the stride and the shift.
+std::optional<std::int64_t> divisor_of(const Ends& ends, Choice& choice) {
     const auto further = [&](const auto& one) {
-        return one.second.arguments.at(choice.into).last - touched.front().second.arguments.at(choice.into).last;
+        return std::pair(one.first, one.second.at(choice.into) - ends.begin()->second.at(choice.into));
     };
+    auto selected = mapped(ends, further);
     choice.stride_bytes = 0;
-    for (const auto& one : touched) choice.stride_bytes = std::gcd(choice.stride_bytes, further(one));
+    for (const auto& [value, bytes] : selected) choice.stride_bytes = std::gcd(choice.stride_bytes, bytes);
     if (choice.stride_bytes == 0) return std::nullopt;
-    const auto digit = fitted_digit(
-        mapped(touched, [&](const auto& one) { return std::pair(one.first, further(one) / choice.stride_bytes); }));
-    if (!digit) return std::nullopt;
-    choice.shift = digit->shift;
-    return digit->divisor;
+    for (auto& [value, bytes] : selected) bytes /= choice.stride_bytes;
+    const auto digit = fitted_digit(selected);
+    choice.shift = digit ? digit->shift : 0;
+    return digit ? std::optional(digit->divisor) : std::nullopt;
 }
 
-/// The values of buffer `index` select elements of buffer `into` by a digit. `touched`: in the telling sample.
+/// The choice by a digit, if it is one. `ends`: in the telling sample.
 std::optional<Choice> chosen_by_digit(const KernelFacts& facts, const Samples& samples, const Texts& lengths,
-                                      const ByValue& touched, Choice out) {
-    if (!divisor_of(touched, out)) return std::nullopt;
-    std::vector<LengthSample> divisors;  // one may be a size of the launch
-    const auto stride = out.stride_bytes;
-    for (const auto& run : samples.runs) {
-        const auto divisor = divisor_of(touched_by_value(facts, samples, out.index, run.sizes, lengths), out);
-        if (!divisor) return std::nullopt;
-        divisors.push_back({run.sizes, *divisor});
-    }
-    out.stride_bytes = stride;
-    out.digit = fitted_length(axis_names(samples.shape), divisors).value_or("");
+                                      const Ends& ends, Choice out) {
+    if (!divisor_of(ends, out)) return std::nullopt;
+    auto at_size = out;
+    std::vector<LengthSample> divisors;  // a divisor may be a size of the launch
+    for (const auto& run : samples.runs)
+        divisors.push_back(
+            {run.sizes, divisor_of(ends_by_value(facts, samples, out.index, run.sizes, lengths), at_size).value_or(0)});
+    out.digit = fitted_length(axis_names(samples.shape), divisors).value_or("0");
     if (const auto bins = bins_of(samples.shape, parse_integer(out.digit).value_or(0))) out.digit = *bins;
-    return out.digit.empty() ? std::nullopt : std::optional(out);
+    return out.digit == "0" ? std::nullopt : std::optional(out);
 }
 
 /// Bounds the indices, and sets the length of the buffer that they select from.
@@ -237,15 +234,14 @@ Lengths indexed_lengths(const KernelFacts& facts, const Samples& samples, const 
         if (!is_read || facts.said.is_given(integers)) continue;
         --left;
         const auto value = integers.type.lane_bytes == 1 ? large_byte : large;
-        const auto touched = touched_by_value(facts, samples, index, sizes, out.of);
-        const auto seen = std::ranges::find(touched, value, &ByValue::value_type::first);
-        if (seen == touched.end()) continue;
-        for (std::size_t i = 0; i < facts.parameters().size() && i < seen->second.arguments.size(); ++i) {
+        const auto ends = ends_by_value(facts, samples, index, sizes, out.of);
+        if (!ends.contains(value)) continue;
+        for (std::size_t i = 0; i < ends.at(value).size(); ++i) {
             const auto& p = facts.parameters()[i];
             if (i == index || !p.is_buffer() || facts.said.is_given(p)) continue;
-            const auto further = seen->second.arguments[i].last - usual.arguments[i].last;
+            const auto further = ends.at(value)[i] - usual.arguments[i].last;
             const auto stride = (further + value / 2) / value;
-            auto choice = chosen_by_digit(facts, samples, out.of, touched, {index, i});
+            auto choice = chosen_by_digit(facts, samples, out.of, ends, {index, i});
             // The index moves all accesses to several elements: it is the start of a range.
             if (!choice && stride >= element_bytes(facts, samples, i))
                 choice = {index, i, stride, further == stride * value && usual.arguments[i].last > stride};

@@ -84,18 +84,8 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
     }
 }
 
-/// The least bytes of each variant that nobody declared.
-std::map<std::string, double> assumed_bytes(const Rows& rows, const std::vector<std::size_t>& members) {
-    std::map<std::string, double> out;
-    for (const auto i : members)
-        if (rows[i]->work.assumed) {
-            auto& least = out.try_emplace(rows[i]->variant, HUGE_VAL).first->second;
-            least = std::min(least, rows[i]->work.bytes);
-        }
-    return out;
-}
-
-/// Equal for rows that may be ranked: their reference if they have one, else the bytes that nobody declared.
+/// Equal for rows that may be ranked: their reference if they have one, else the bytes that nobody declared. `bytes`:
+/// of each variant at some size of its work-groups.
 std::string problem_of(const Record& r, const std::map<std::string, double>& bytes) {
     constexpr double little = 1.1;  // variants may have partial results of their own
     constexpr std::string_view by = "reference ";
@@ -118,7 +108,8 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     using Sizes = std::pair<std::optional<model::Turns>, std::string>;
     std::map<Sizes, std::map<std::string, std::vector<std::size_t>>> took_turns;
     std::set<std::optional<model::Turns>> all_turns;
-    const auto bytes = assumed_bytes(rows, members);
+    std::map<std::string, double> bytes;
+    for (const auto i : members) bytes.try_emplace(rows[i]->variant, rows[i]->work.bytes);
     for (const auto i : members)
         if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) {
             const auto turns = model::turns_of(*rows[i]);
@@ -158,7 +149,9 @@ void put_fastest_first(const Rows& rows, std::vector<std::size_t>& members, cons
 std::string rank_text(const Rank& rank) {
     if (!rank.compared) return "";
     return (rank.fastest ? "fastest" : (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x") +
-           (rank.per.empty() ? "" : rank.per == "byte" ? "/B" : "/op");
+           (rank.per.empty()     ? ""
+            : rank.per == "byte" ? "/B"
+                                 : "/op");
 }
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {

@@ -172,8 +172,10 @@ std::string cause(const Cells& close) {
                        format_significant(100 * allowed, 2));
 }
 
-/// Why variants that took turns are not ranked. `cells`: fastest first; their buffers differ.
-std::string unlike_work(const Cells& cells, const model::PointValues& where) {
+/// Why variants that took turns are not ranked, if their buffers differ; else empty. `cells`: fastest first.
+std::string unlike_work(Cells cells, const model::PointValues& where) {
+    std::erase_if(cells, [](const auto* cell) { return !cell->rank.unlike; });
+    if (cells.empty()) return "";
     const auto bytes_of = [](const RankedCell* cell) { return cell->record->work.bytes; };
     const auto [few, many] = std::ranges::minmax(cells, {}, bytes_of);
     return fmt::format(
@@ -193,11 +195,8 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
-        auto unlike_cells = sorted;
-        std::erase_if(unlike_cells, [](const auto* cell) { return !cell->rank.unlike; });
-        if (!unlike_cells.empty())
-            return {fmt::format("None of {} variants is ranked, because {}.", timed.size(),
-                                unlike_work(unlike_cells, where))};
+        if (const auto why = unlike_work(sorted, where); !why.empty())
+            return {fmt::format("None of {} variants is ranked, because {}.", timed.size(), why)};
         if (const auto unlike = model::text_of(least, model::Warning::unlike_sizes); !unlike.empty())
             return {fmt::format("None of {} variants is ranked, because their guessed sizes differ{}.", timed.size(),
                                 unlike.substr(unlike.rfind(';')))};
