@@ -29,10 +29,7 @@ bool lacks(const SaidOfKernel& said) {
 }
 
 std::vector<std::string> texts_of(const std::optional<Sizes>& sizes) {
-    std::vector<std::string> out;
-    if (sizes)
-        for (const auto& one : sizes->second) out.push_back(one.text());
-    return out;
+    return sizes ? mapped(sizes->second, [](const auto& one) { return one.text(); }) : std::vector<std::string>();
 }
 
 SaidOfKernel said_of(const Description& description, const model::KernelSignature& signature) {
@@ -74,20 +71,19 @@ std::string KernelFiles::left_out(std::size_t file) const {
 
 void KernelFiles::check_names() const {
     std::vector<std::set<std::string>> arguments(files_.size()), kernels(files_.size());
-    std::set<std::string> everywhere, all_kernels;
     for (const auto& build : builds_) {
         if (!build.found.built) continue;
         for (const auto& kernel : build.found.kernels) {
             kernels[build.file].insert(kernel.name);
-            all_kernels.insert(kernel.name);
-            for (const auto& p : kernel.parameters) {
-                arguments[build.file].insert(p.name);
-                everywhere.insert(p.name);
-            }
+            for (const auto& p : kernel.parameters) arguments[build.file].insert(p.name);
         }
     }
-    for (std::size_t f = 0; f < files_.size(); ++f)
-        for (const auto& name : buffers_named(described_[f])) arguments[f].insert(name), everywhere.insert(name);
+    std::set<std::string> everywhere, all_kernels;
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        for (const auto& name : buffers_named(described_[f])) arguments[f].insert(name);
+        everywhere.insert(arguments[f].begin(), arguments[f].end());
+        all_kernels.insert(kernels[f].begin(), kernels[f].end());
+    }
     const auto list = [](const std::set<std::string>& names) {
         return names.empty() ? "none" : join({names.begin(), names.end()}, ", ");
     };
@@ -278,27 +274,26 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
         for (const auto& line : described_[f].same) {
             if (line.differ || !is_built(f)) continue;
             std::set<std::string> joined;
-            for (const auto& variants : named_by(line, f))
-                for (const auto& variant : variants) joined.insert(out.at(variant));
+            for (const auto& variant : named_by(line, f)) joined.insert(out.at(variant));
             for (auto& [variant, key] : out)
                 if (joined.count(key)) key = *joined.begin();
         }
     return out;
 }
 
-std::vector<std::set<std::string>> KernelFiles::named_by(const SameLine& line, std::size_t file) const {
-    std::vector<std::set<std::string>> out;
-    std::vector<std::string> known;
+std::set<std::string> KernelFiles::named_by(const SameLine& line, std::size_t file) const {
+    std::set<std::string> out;
     for (const auto& name : line.names) {
-        auto& variants = out.emplace_back();
-        for (const auto& c : candidates_)
-            if (builds_[c.build].file == file && (c.name == name || c.plain == name || c.entry == name))
-                variants.insert(c.name);
-        if (!variants.empty()) continue;
-        for (const auto& c : candidates_)
-            if (builds_[c.build].file == file) known.push_back(c.name);
-        refuse(line.place, line.differ ? "'differ'" : "'same'", " names '", name,
-               "', which is not a kernel or variant; expected one of ", join(known, ", "));
+        std::vector<std::string> known;
+        bool is_known = false;
+        for (const auto& c : candidates_) {
+            if (builds_[c.build].file != file) continue;
+            known.push_back(c.name);
+            if (c.name == name || c.plain == name || c.entry == name) out.insert(c.name), is_known = true;
+        }
+        if (!is_known)
+            refuse(line.place, line.differ ? "'differ'" : "'same'", " names '", name,
+                   "', which is not a kernel or variant; expected one of ", join(known, ", "));
     }
     return out;
 }
@@ -308,8 +303,7 @@ std::map<std::string, std::set<std::string>> KernelFiles::differing() const {
     for (std::size_t f = 0; f < files_.size(); ++f)
         for (const auto& line : described_[f].same) {
             if (!line.differ || !is_built(f)) continue;
-            std::set<std::string> all;
-            for (const auto& variants : named_by(line, f)) all.insert(variants.begin(), variants.end());
+            const auto all = named_by(line, f);
             for (const auto& variant : all) out[variant].insert(all.begin(), all.end());
         }
     return out;

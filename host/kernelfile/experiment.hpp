@@ -134,8 +134,8 @@ private:
     std::map<std::string, std::string> alike(bool all) const;
     /// By variant: the variants whose results may differ from its own, by a `differ` line.
     std::map<std::string, std::set<std::string>> differing() const;
-    /// The variants that each name in a `same` or `differ` line means. Throws Error(usage) for an unknown name.
-    std::vector<std::set<std::string>> named_by(const SameLine& line, std::size_t file) const;
+    /// The variants that the names in a `same` or `differ` line mean. Throws Error(usage) for an unknown name.
+    std::set<std::string> named_by(const SameLine& line, std::size_t file) const;
     /// An identifier from the file's name, for families and variants.
     std::string stem_of(std::size_t file) const;
     /// Removes the file's name from the start of a variant's name, because rows show it already. Keeps the name if

@@ -51,6 +51,12 @@ class Count(counting.CountTest):
         counts = self.of("some_wait")["some_wait"]
         self.assertEqual([n["what"] for n in counts["not_counted"]], ["waiting at a barrier that some never reach"])
 
+    def test_command_about_an_access_outside_has_the_file_and_its_options(self):
+        (self.folder / "far.cl").write_text("/*cllab\narg x = rand:64\narg y = out:64\narg k = 0\nglobal 64\n*/\n"
+                                            "kernel void far(global const float* x, global float* y, int k) { int i = get_global_id(0); y[i] = x[i + k]; }\n")
+        out, _ = self.lab("count", "far.cl", "--arg", "k=2")
+        self.assertIn("the kernel is wrong there; `cllab run far.cl:far --check oclgrind --arg k=2` says where", words(out))
+
     def test_constant_memory_is_not_global_memory(self):
         counts = self.of("constants")["constants"]
         self.assertEqual(counts["constant"]["load_bytes"]["mean"], 4 + 8 + 4)

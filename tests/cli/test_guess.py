@@ -95,6 +95,21 @@ class Guesses(KernelFileTest):
         out, _ = self.lab("run", name, *QUICK, "--axis", "n=1024")
         self.assertNotIn("guessed sizes differ", " ".join(out.split()))
 
+    def test_kernels_with_other_buffers_are_not_ranked(self):
+        fill = "__kernel void fill(__global float* b, int n) { if (get_global_id(0) < n) b[get_global_id(0)] = 1; }\n"
+        name = self.write(COPY.format("copy", "float", "n") + fill)
+        out = " ".join(self.lab("run", name, *QUICK)[0].split())
+        self.assertRegex(out, r"None of 2 variants is ranked, because they may do unlike work: the buffers of \w+_fill have 4.19 MB, those of \w+_copy 8.39 MB")
+        self.assertNotIn("vs best", out)
+        # As the sentence says, a reference shows that they solve one problem.
+        same = COPY.format("twice", "float", "n").replace("__global float* b", "__global float* b, __global const float* more") + COPY.format("copy", "float", "n")
+        out = " ".join(self.lab("run", self.write(same, "same.cl"), *QUICK, "--arg", "twice:more=rand:n")[0].split())
+        self.assertIn("None of 2 variants is ranked", out)
+        (self.folder / "same.cllab").write_text("kernel twice\nreference copy\n")
+        out = " ".join(self.lab("run", "same.cl", *QUICK, "--arg", "twice:more=rand:n")[0].split())
+        self.assertIn("vs best", out)
+        self.assertNotIn("None of 2", out)
+
     def test_loop_of_a_single_work_item_takes_measurable_time(self):
         for attribute, args in (("", ()), ("__attribute__((reqd_work_group_size(1, 1, 1))) ", ()), ("", ("--global", "1"))):
             with self.subTest(attribute=attribute, args=args):

@@ -277,6 +277,12 @@ class AnotherDevice(KernelFileTest):
             self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=16384")
             self.assertFalse(any(w.startswith(("unproved", "elsewhere")) for w in record["warnings"]))
 
+    def test_finding_of_the_other_device_names_the_command_with_file_and_options(self):
+        text = "/*cllab\narg y = out:64\narg v = 1\nglobal 64\n*/\nkernel void race(global uint* y, uint v) { local uint last; last = get_local_id(0); y[get_global_id(0)] = v + last * 0; }\n"
+        record, = self.check(text, "--arg", "v=2", "--check")
+        said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
+        self.assertRegex(said, r"Oclgrind finds in it '.*' and 1 more; `cllab run t\.cl:race --check oclgrind --arg v=2 --device \S+` shows where")
+
     def test_too_long_simulation_is_compared_at_a_smaller_size(self):
         record, = self.devices("good", "--check", "-a", "n=8388608", "--timeout", "5")
         self.assertEqual((record["status"], record["point"]["n"], record["checked_by"]), ("ok", 8388608, "agrees with Oclgrind at n=1024"), record)

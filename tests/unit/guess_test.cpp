@@ -78,6 +78,30 @@ BOOST_AUTO_TEST_CASE(lengths_without_a_simple_expression_have_none) {
     BOOST_TEST(fitted({"n"}, [&](const SampledSizes& s) { return odd[s[0] / 16 - 1]; }) == "none");
 }
 
+BOOST_AUTO_TEST_CASE(digit_of_an_index_is_fitted_from_the_elements_that_values_select) {
+    const auto digit = [](std::int64_t largest, const std::function<std::int64_t(std::int64_t)>& element) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> selected;
+        for (const std::int64_t value : {0l, 1l, 45l, 100l, 3000l, 20000l, 32766l, 0x12345678l, 0x3adf68b1l, largest})
+            if (value <= largest) selected.emplace_back(value, element(value));
+        const auto found = fitted_digit(selected);
+        return found ? std::to_string(found->divisor) + " of >> " + std::to_string(found->shift) : "none";
+    };
+    constexpr std::int64_t uint_max = 0xffffffff, short_max = 0x7fff;
+    for (const std::int64_t divisor : {2, 3, 7, 60, 63, 64, 100, 255, 256, 257, 500, 512, 1000, 1024, 4096, 10007})
+        for (const auto largest : {uint_max, short_max})
+            BOOST_TEST(digit(largest, [&](auto v) { return v % divisor; }) == std::to_string(divisor) + " of >> 0");
+    for (const unsigned shift : {4, 8, 12, 16, 20})
+        for (const std::int64_t divisor : {16, 256})
+            BOOST_TEST(digit(uint_max, [&](auto v) { return (v >> shift) % divisor; }) ==
+                       std::to_string(divisor) + " of >> " + std::to_string(shift));
+    BOOST_TEST(digit(uint_max, [](auto v) { return v >> 24; }) == "256 of >> 24");
+    BOOST_TEST(digit(255, [](auto v) { return v & 63; }) == "64 of >> 0");
+    // The value itself, a clamped one and a hash are no digits.
+    BOOST_TEST(digit(uint_max, [](auto v) { return v; }) == "none");
+    BOOST_TEST(digit(uint_max, [](auto v) { return std::min<std::int64_t>(v, 99); }) == "none");
+    BOOST_TEST(digit(uint_max, [](auto v) { return (v * 2654435761 & 0xffffffff) >> 24; }) == "none");
+}
+
 BOOST_AUTO_TEST_CASE(scalar_names_reveal_their_meaning) {
     using Meaning = ScalarName::Meaning;
     for (const char* name : {"n", "N", "num_elements", "count", "imageWidth", "rows", "nx"})

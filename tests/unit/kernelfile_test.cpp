@@ -190,10 +190,30 @@ BOOST_AUTO_TEST_CASE(kernels_not_declared_the_same_may_differ) {
     const auto alone = ledger.proof(ask("sum", 2));
     BOOST_TEST(alone.checked_by == "only itself");
     BOOST_TEST(alone.disagrees.find("'product' takes the same arguments") == 0u);
-    BOOST_TEST(alone.disagrees.find("'differ sum, product'; else 'same sum, product'") != std::string::npos);
+    BOOST_TEST(alone.disagrees.find("; if they compute different things, add the line 'differ sum, product' to ") !=
+               std::string::npos);
     auto may_differ = ask("sum", 2);
     may_differ.differs = {"sum", "product"};
     BOOST_TEST(ledger.proof(may_differ).disagrees.empty());
+    // One line declares all kernels of a file.
+    Ledger unrelated;
+    const auto three = floats({7, 7, 7, 7});
+    for (const std::uint64_t seed : {1, 2}) {
+        BOOST_TEST(!left(unrelated, ask("sum", seed), one));
+        BOOST_TEST(!left(unrelated, ask("product", seed), two));
+        BOOST_TEST(!left(unrelated, ask("maximum", seed), three));
+    }
+    BOOST_TEST(unrelated.proof(ask("sum", 2)).disagrees.find("'differ sum, maximum, product' to ") !=
+               std::string::npos);
+    // Equal results of other data are a coincidence.
+    for (const std::uint64_t seed : {1, 2}) {
+        auto scaled = ask("sum_scaled", seed);
+        scaled.given = {{"x", "rand:4:0:9"}};
+        BOOST_TEST(!left(unrelated, scaled, one));
+    }
+    auto of_data = ask("sum", 2);
+    of_data.given = {{"x", "rand:4"}};
+    BOOST_TEST(unrelated.proof(of_data).checked_by == "only itself");
     // What agrees all the same is evidence.
     for (const std::uint64_t seed : {1, 2}) BOOST_TEST(!left(ledger, ask("sum_again", seed), one));
     BOOST_TEST(ledger.proof(ask("sum", 2)).checked_by == "agreement of 2");

@@ -253,6 +253,44 @@ BOOST_AUTO_TEST_CASE(rows_of_different_guessed_sizes_are_not_ranked) {
                table({a, c}));
 }
 
+BOOST_AUTO_TEST_CASE(kernels_with_other_buffers_are_not_ranked_unless_a_reference_ties_them) {
+    const auto assuming = [](const char* variant, double seconds, double bytes) {
+        auto r = test::moving(test::cell("k", variant, seconds, test::pocl()), bytes, 1e12);
+        r.work.assumed = true;
+        r.work.bytes = bytes;
+        return r;
+    };
+    auto fill = assuming("fill", 1e-3, 4e6), add = assuming("add", 2e-3, 12e6);
+    BOOST_TEST(said({fill, add}) == (std::vector<std::string>{"fill", "add"}));
+    BOOST_TEST(has(table({fill, add}),
+                   "None of 2 variants is ranked, because they may do unlike work: the buffers of k_fill have 4.00 MB, "
+                   "those of k_add 12.0 MB; 'reference KERNEL' ranks kernels of one problem by time, 'work bytes=N' "
+                   "ranks others per byte; `cllab run k_add --vs k_fill --device 1:0` compares their times."),
+               table({fill, add}));
+    // Kernels of each problem are ranked.
+    const auto copy = assuming("copy", 1e-3, 8e6), other = assuming("other", 3e-3, 8.2e6);
+    BOOST_TEST(said({fill, copy, other}) == (std::vector<std::string>{"copy fastest", "other slower", "fill"}));
+    BOOST_TEST(has(table({fill, copy, other}), "Kernels with 8.00 MB of buffers: k_copy is fastest: 1.00 ms ±0.5 %; "
+                                               "next is k_other, 3.00 times as long. 1 of 3 is not ranked"),
+               table({fill, copy, other}));
+    // Another size of the work-groups leaves the problem as it is.
+    auto tuned = at(fill, {{"items", "4"}});
+    tuned.time = assuming("fill", 3e-3, 1).time;
+    tuned.work.bytes = 40e6;
+    BOOST_TEST(said({at(fill, {{"items", "1"}}), tuned, at(copy, {})}).front() == "fill fastest");
+    // A reference shows that both solve one problem: the time decides, not the rate of the assumed bytes.
+    fill.checked_by = "is the reference", add.checked_by = "reference fill, relation sum of y is n";
+    BOOST_TEST(said({add, fill}) == (std::vector<std::string>{"fill fastest", "add slower"}));
+    BOOST_TEST(has(table({fill, add}), "next is k_add, 2.00 times as long."), table({fill, add}));
+    add.checked_by = "reference other";
+    BOOST_TEST(said({fill, add}) == (std::vector<std::string>{"fill", "add"}));
+    // Of declared bytes the rate decides, and each cell says so.
+    fill.work.assumed = add.work.assumed = false;
+    BOOST_TEST(said({fill, add}) == (std::vector<std::string>{"add fastest", "fill slower"}));
+    BOOST_TEST(has(table({fill, add}), " fastest/B "), table({fill, add}));
+    BOOST_TEST(has(table({fill, add}), " 1.50x/B "), table({fill, add}));
+}
+
 BOOST_AUTO_TEST_CASE(commands_keep_the_options_that_describe_the_kernel) {
     auto r = test::cell("k", "a", 1e-3, test::pocl());
     r.build.source = "k.cl";

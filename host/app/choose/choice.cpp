@@ -117,12 +117,6 @@ void refuse_damaged(const kernelfile::KernelFiles& files) {
                 throw Error(Blame::usage, "kernel file '", file.path, "' is damaged: ", damage);
 }
 
-std::vector<std::vector<std::string>> each_alone(const std::vector<std::string>& paths) {
-    std::vector<std::vector<std::string>> out;
-    for (const auto& path : paths) out.push_back({path});
-    return out;
-}
-
 }  // namespace
 
 /// Kernel files on their way to an experiment: load() -> introspect() -> guess() -> make(). Each file is an experiment;
@@ -172,7 +166,9 @@ std::vector<std::shared_ptr<Choice::FileSet>> Choice::FileSet::load(CellOptions&
     if (names_variant(versus) && !names_kernel_file(versus)) patterns.push_back(paths.front() + ":" + versus);
     const bool compared = names_variant(versus) || names_best(versus);
     std::vector<std::shared_ptr<FileSet>> out;
-    for (const auto& together : compared ? std::vector<std::vector<std::string>>(1, paths) : each_alone(paths)) {
+    using Paths = std::vector<std::string>;
+    for (const auto& together :
+         compared ? std::vector<Paths>(1, paths) : mapped(paths, [](const auto& path) { return Paths{path}; })) {
         FileSet own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
         refuse_damaged(own.files);
         for (const auto& pattern : patterns)

@@ -220,22 +220,19 @@ std::string question(const std::string& path, const std::string& kernel, const G
            " to the guessed block";
 }
 
-/// All stated or guessed facts about a kernel.
+/// All stated or guessed facts about a kernel: "arg x" and "rand:n", "axis n" and "1024".
 struct StatedOrGuessed {
     const Stated& stated;
-    std::map<std::string, std::string> arguments{};
-    std::map<std::string, std::int64_t> axes{};
-};
+    std::map<std::string, std::string> lines{};
 
-StatedOrGuessed known_of(const Stated& stated, const GuessedKernel* guess) {
-    StatedOrGuessed out{stated};
-    for (const auto& [name, spec] : stated.said.given) out.arguments[name] = spec.text;
-    out.axes.insert(stated.said.axes.begin(), stated.said.axes.end());
-    if (!guess) return out;
-    out.arguments.insert(guess->arguments.begin(), guess->arguments.end());
-    out.axes.insert(guess->axes.begin(), guess->axes.end());
-    return out;
-}
+    StatedOrGuessed(const Stated& of, const GuessedKernel* guess) : stated(of) {
+        for (const auto& [name, spec] : stated.said.given) lines.emplace("arg " + name, spec.text);
+        for (const auto& [name, value] : stated.said.axes) lines.emplace("axis " + name, std::to_string(value));
+        if (!guess) return;
+        for (const auto& [name, text] : guess->arguments) lines.emplace("arg " + name, text);
+        for (const auto& [name, value] : guess->axes) lines.emplace("axis " + name, std::to_string(value));
+    }
+};
 
 std::string axes_text(const GuessedKernel& kernel) {
     return join(kernel.axes, " ", [](const auto& axis) { return axis.first + "=" + format_integer(axis.second); });
@@ -244,17 +241,12 @@ std::string axes_text(const GuessedKernel& kernel) {
 /// Kernels that --vs compares must process the same data.
 void require_alike(const StatedOrGuessed& one, const StatedOrGuessed& other) {
     if (one.stated.is_enough && other.stated.is_enough) return;  // the user stated both completely
-    const auto refuse = [&](const std::string& what) {
-        throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
-                    one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differ: ", what,
-                    "; add the right line to the kernel file's block (--print-block prints the guessed blocks)");
-    };
-    for (const auto& [name, text] : one.arguments)
-        if (const auto same = other.arguments.find(name); same != other.arguments.end() && same->second != text)
-            refuse("'arg " + name + " = " + text + "' and 'arg " + name + " = " + same->second + "'");
-    for (const auto& [name, value] : one.axes)
-        if (const auto same = other.axes.find(name); same != other.axes.end() && same->second != value)
-            refuse(concat("'axis ", name, " = ", value, "' and 'axis ", name, " = ", same->second, "'"));
+    for (const auto& [name, text] : one.lines)
+        if (const auto same = other.lines.find(name); same != other.lines.end() && same->second != text)
+            throw Error(Blame::usage, "--vs compares kernels on the same data, but the guesses for '",
+                        one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differ: '",
+                        name, " = ", text, "' and '", name, " = ", same->second,
+                        "'; add the right line to the kernel file's block (--print-block prints the guessed blocks)");
 }
 
 /// For a file whose kernels got problems of different sizes: says so for each. `names`: the axes' names in the block.
@@ -327,9 +319,10 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
     kernelfile::share_sizes(found, set);
     if (compared) {
         std::vector<StatedOrGuessed> known;
-        for (std::size_t next = 0; const auto& one : all)
-            known.push_back(known_of(one, one.is_enough ? nullptr : &found[next++]));
-        for (const auto& one : known) require_alike(known.front(), one);
+        for (std::size_t next = 0; const auto& one : all) {
+            known.emplace_back(one, one.is_enough ? nullptr : &found[next++]);
+            require_alike(known.front(), known.back());
+        }
     }
     std::vector<GuessedBlock> out;
     std::map<std::string, std::int64_t> axes;

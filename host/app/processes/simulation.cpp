@@ -28,6 +28,7 @@
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "model/params.hpp"
+#include "report/table/verdict.hpp"
 #include "run/launch_once.hpp"
 
 namespace cllab::app {
@@ -69,11 +70,11 @@ struct SimulatorFiles {
                    ? ""
                    : "the simulator did not load the plugin: " + one_line(loading.substr(failed));
     }
-    /// Adds what the simulator's log says about errors of the kernel.
-    void add_faults(std::vector<model::NotCounted>& out) const {
+    /// Adds what the simulator's log says about errors of the kernel. `command`: shows their lines.
+    void add_faults(std::vector<model::NotCounted>& out, const std::string& command) const {
         const auto text = cllab::read_file(log).value_or("");
         const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
-        constexpr const char* where = "the kernel is wrong there; `cllab run --check oclgrind` says where";
+        const auto where = "the kernel is wrong there; " + command + " says where";
         if (says("Invalid read of size") || says("Invalid write of size"))
             out.push_back({"what lies outside of buffers", where});
         if (says("divergence detected (barrier)")) out.push_back({"waiting at a barrier that some never reach", where});
@@ -166,8 +167,11 @@ void judge(const WorkerReply& heard, const SimulatorFiles& said, double budget, 
     fail(Status::launch_failed, fatal.empty() ? "the simulator ran no kernel of the operation" : fatal);
 }
 
-/// Adds the facts that concern all launches of the operation.
-void complete(const model::Cell& cell, const WorkerReply& heard, const SimulatorFiles& said, Simulated& out) {
+/// Adds the facts that concern all launches of the operation. `argv`: the command line.
+void complete(const model::Cell& cell, const std::vector<std::string>& argv, const WorkerReply& heard,
+              const SimulatorFiles& said, Simulated& out) {
+    model::Record record{.variant = cell.variant->name, .point = out.point, .argv = argv};
+    const auto file = cell.variant->own ? cell.variant->own->path : cell.id;
     bool in_part = false;  // an earlier launch was simulated in part
     double counted = 0;
     for (auto& counts : out.launches) {
@@ -181,7 +185,7 @@ void complete(const model::Cell& cell, const WorkerReply& heard, const Simulator
         }
         in_part = in_part || counts.counted_groups < counts.groups || counts.launches > 1;
         counts.assumed = heard.said.value("assumed", std::vector<std::string>{});
-        said.add_faults(counts.not_counted);
+        said.add_faults(counts.not_counted, report::check_command(record, file));
     }
     out.left = out.count_of_launches > counted ? out.count_of_launches - counted : 0;
     if (!out.launches.empty() && out.left > 0)
@@ -232,7 +236,7 @@ Simulated simulate(const model::Cell& cell, const CountSettings& settings, doubl
         return out;
     }
     judge(heard, said, settings.budget_seconds, out);
-    complete(cell, heard, said, out);
+    complete(cell, settings.run.argv, heard, said, out);
     return out;
 }
 

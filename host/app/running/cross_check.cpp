@@ -116,9 +116,9 @@ struct Checked {
     std::string trouble{};  ///< a clause: why the other device gave no result
     Findings found{};       ///< Oclgrind's findings in its kernels
     Agreement::Kind results = Agreement::Kind::unknown;
-    std::string about{};         ///< how the results differ, or why they were not compared
-    bool sees_unwritten = true;  ///< whether Oclgrind looked for uninitialized values
-    bool is_smaller = false;     ///< the cell's own size takes too long or does not run
+    std::string about{};                            ///< how the results differ, or why they were not compared
+    bool sees_unwritten = true;                     ///< whether Oclgrind looked for uninitialized values
+    bool is_smaller = false;                        ///< the cell's own size takes too long or does not run
     const model::math::Function* within = nullptr;  ///< if set, results agree within twice its allowed error
 
     bool is_fine() const { return trouble.empty() && found.empty() && results != Agreement::Kind::differs; }
@@ -189,8 +189,7 @@ public:
         if (const auto n = seen.found.size(); n > 0) {
             const auto& first = seen.found.begin()->first;
             found = "Oclgrind finds in it '" + printable(first.file + ":" + first.line + ": " + first.what) + "'" +
-                    (n == 1 ? "" : " and " + std::to_string(n - 1) + " more") +
-                    "; `cllab run --check oclgrind` shows where";
+                    (n == 1 ? "" : " and " + std::to_string(n - 1) + " more") + "; --check oclgrind shows where";
         }
         Agreement out{seen.results, "", found};
         if (seen.results == Kind::agrees && seen.within)
@@ -390,8 +389,8 @@ private:
         };
         const auto found = results_in(here), other = results_in(there);
         for (const auto& [name, type] : types)
-            if (auto wrong = kernelfile::difference(name, found.at(name), other.at(name), type,
-                                                    errors_for(type), "on " + cllab::quoted(other_.name), true))
+            if (auto wrong = kernelfile::difference(name, found.at(name), other.at(name), type, errors_for(type),
+                                                    "on " + cllab::quoted(other_.name), true))
                 return *wrong;
         return {};
     }

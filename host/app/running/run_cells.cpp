@@ -172,14 +172,15 @@ private:
             if (is_of_launch(record)) record.status = model::Status::launch_failed;
             record.reason += "; sizes and values were guessed, which may be the cause";
         }
-        // The result's own sentence knows neither the file nor the user's options.
-        constexpr std::string_view option = "--check oclgrind";
-        if (const auto at = record.reason.find(option); cell.variant->own && at != record.reason.npos)
-            record.reason.replace(
-                at, option.size(),
-                report::command_text(record, "run " +
-                                                 report::shell_word(cell.variant->own->path + ":" + record.variant) +
-                                                 " " + std::string(option)));
+        // These sentences know neither the file nor the user's options.
+        const auto complete = [&](std::string& sentence) {
+            constexpr std::string_view option = "--check oclgrind";
+            if (const auto at = sentence.find(option); cell.variant->own && at != sentence.npos)
+                sentence.replace(at, option.size(), report::check_command(record, cell.variant->own->path));
+        };
+        complete(record.reason);
+        for (auto& warning : record.warnings)
+            if (model::is(warning, model::Warning::elsewhere)) complete(warning);
         plan_.choice.warn_of_sizes(cell, record);
         say_doing("");
         say_log(record);

@@ -187,4 +187,15 @@ std::optional<std::string> fitted_length(const std::vector<std::string>& axes,
     return join(terms, "+", [&](const auto& term) { return text_of(term, axes); });
 }
 
+std::optional<Digit> fitted_digit(const std::vector<std::pair<std::int64_t, std::int64_t>>& selected) {
+    for (unsigned shift = 0; shift < 32; ++shift) {
+        std::int64_t divisor = 0;
+        for (const auto& [value, element] : selected) divisor = std::gcd(divisor, (value >> shift) - element);
+        if (divisor == 0 && shift > 0) divisor = (selected.back().first >> shift) + 1;  // all higher bits
+        const auto fits = [&](const auto& one) { return (one.first >> shift) % divisor == one.second; };
+        if (divisor > 1 && std::ranges::all_of(selected, fits)) return Digit{shift, divisor};
+    }
+    return std::nullopt;
+}
+
 }  // namespace cllab::kernelfile

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cllab::kernelfile {
@@ -18,5 +19,15 @@ struct LengthSample {
 /// it. nullopt if no simple expression fits.
 std::optional<std::string> fitted_length(const std::vector<std::string>& axes,
                                          const std::vector<LengthSample>& samples);
+
+/// Part of an integer: (value >> shift) % divisor.
+struct Digit {
+    unsigned shift = 0;
+    std::int64_t divisor = 0;
+};
+
+/// The digit of the values that selects these elements. nullopt if none does. `selected`: pairs of a value and an
+/// element, the largest value last.
+std::optional<Digit> fitted_digit(const std::vector<std::pair<std::int64_t, std::int64_t>>& selected);
 
 }  // namespace cllab::kernelfile

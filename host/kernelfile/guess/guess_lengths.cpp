@@ -109,7 +109,60 @@ struct Choice {
     std::size_t index = 0, into = 0;
     std::int64_t stride_bytes = 0;
     bool is_start = false;  ///< an index is the start of a range, so elements after it are touched too
+    std::string digit{};    ///< the divisor, if the index is a digit of the value; else empty
+    unsigned shift = 0;     ///< of the digit
 };
+
+/// The ends of the last accesses of all arguments if all elements of an index buffer have one value, by value.
+using Ends = std::map<std::int64_t, std::vector<std::int64_t>>;
+
+Ends ends_by_value(const KernelFacts& facts, Samples trial, std::size_t index, const Extents& sizes,
+                   const Texts& lengths) {
+    const auto& p = facts.parameters()[index];
+    const auto bits = std::min<std::size_t>(32, 8 * p.type.lane_bytes);
+    const bool is_signed = p.type.kind == model::ElementType::Kind::signed_integer;
+    const auto largest = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    Ends out;
+    // The differences of their quotients by any usual divisor have no common factor.
+    for (const std::int64_t value : {0l, 100l, 3000l, largest, 1l, 45l, 20000l, 32766l, 0x12345678l, 0x3adf68b1l}) {
+        if (value > largest) continue;
+        trial.fill[p.name] = "const:" + std::to_string(value);
+        const auto seen = facts.launch(small_launch(facts, trial, sizes, lengths));
+        if (seen.trouble.empty()) out[value] = mapped(seen.arguments, &TouchedBytes::last);
+        const auto is_first = [&](const auto& one) { return one.second == out.begin()->second; };
+        if (value == largest && std::ranges::all_of(out, is_first)) break;  // no index
+    }
+    return out;
+}
+
+/// The divisor of the digit that selects elements of buffer `choice.into`, if any. Sets the stride and the shift.
+std::optional<std::int64_t> divisor_of(const Ends& ends, Choice& choice) {
+    const auto further = [&](const auto& one) {
+        return std::pair(one.first, one.second.at(choice.into) - ends.begin()->second.at(choice.into));
+    };
+    auto selected = mapped(ends, further);
+    choice.stride_bytes = 0;
+    for (const auto& [value, bytes] : selected) choice.stride_bytes = std::gcd(choice.stride_bytes, bytes);
+    if (choice.stride_bytes == 0) return std::nullopt;
+    for (auto& [value, bytes] : selected) bytes /= choice.stride_bytes;
+    const auto digit = fitted_digit(selected);
+    choice.shift = digit ? digit->shift : 0;
+    return digit ? std::optional(digit->divisor) : std::nullopt;
+}
+
+/// The choice by a digit, if it is one. `ends`: in the telling sample.
+std::optional<Choice> chosen_by_digit(const KernelFacts& facts, const Samples& samples, const Texts& lengths,
+                                      const Ends& ends, Choice out) {
+    if (!divisor_of(ends, out)) return std::nullopt;
+    auto at_size = out;
+    std::vector<LengthSample> divisors;  // a divisor may be a size of the launch
+    for (const auto& run : samples.runs)
+        divisors.push_back(
+            {run.sizes, divisor_of(ends_by_value(facts, samples, out.index, run.sizes, lengths), at_size).value_or(0)});
+    out.digit = fitted_length(axis_names(samples.shape), divisors).value_or("0");
+    if (const auto bins = bins_of(samples.shape, parse_integer(out.digit).value_or(0))) out.digit = *bins;
+    return out.digit == "0" ? std::nullopt : std::optional(out);
+}
 
 /// Bounds the indices, and sets the length of the buffer that they select from.
 void bound_index(const KernelFacts& facts, const Samples& samples, const Choice& choice, Lengths& lengths) {
@@ -125,9 +178,10 @@ void bound_index(const KernelFacts& facts, const Samples& samples, const Choice&
     constexpr std::int64_t few = 256;  // values of a byte: the bins of most histograms
     const bool counts = seen.atomic && stride.empty();
     const bool is_in_row = !lengths.rows.empty() && lengths.of[p.name] == "4*" + lengths.rows;
-    const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few)
-                       : is_in_row                      ? lengths.rows
-                                                        : lengths.of[p.name];
+    const auto range = !choice.digit.empty()              ? choice.digit
+                       : p.type.lane_bytes == 1 || counts ? std::to_string(few)
+                       : is_in_row                        ? lengths.rows
+                                                          : lengths.of[p.name];
     auto& length = lengths.of[other.name];
     const auto behind = choice.is_start ? "+" + length : "";
     const auto factor = range.find('+') == std::string::npos ? range : "(" + range + ")";
@@ -137,7 +191,7 @@ void bound_index(const KernelFacts& facts, const Samples& samples, const Choice&
     if (seen.written && !seen.atomic)
         lengths.open.insert(p.name);
     else if (p.type.lane_bytes > 1)
-        lengths.limits[p.name] = ":0:" + range + "-1";
+        lengths.limits[p.name] = ":0:" + range + (choice.shift ? "*" + std::to_string(1 << choice.shift) : "") + "-1";
 }
 
 }  // namespace
@@ -180,23 +234,22 @@ Lengths indexed_lengths(const KernelFacts& facts, const Samples& samples, const 
         if (!is_read || facts.said.is_given(integers)) continue;
         --left;
         const auto value = integers.type.lane_bytes == 1 ? large_byte : large;
-        auto trial = samples;
-        trial.fill[integers.name] = "const:" + std::to_string(value);
-        const auto seen = facts.launch(small_launch(facts, trial, sizes, out.of));
-        if (!seen.trouble.empty()) continue;
-        for (std::size_t i = 0; i < facts.parameters().size() && i < seen.arguments.size(); ++i) {
+        const auto ends = ends_by_value(facts, samples, index, sizes, out.of);
+        if (!ends.contains(value)) continue;
+        for (std::size_t i = 0; i < ends.at(value).size(); ++i) {
             const auto& p = facts.parameters()[i];
             if (i == index || !p.is_buffer() || facts.said.is_given(p)) continue;
-            const auto further = seen.arguments[i].last - usual.arguments[i].last;
-            if (further < value / 2) continue;
+            const auto further = ends.at(value)[i] - usual.arguments[i].last;
             const auto stride = (further + value / 2) / value;
+            auto choice = chosen_by_digit(facts, samples, out.of, ends, {index, i});
             // The index moves all accesses to several elements: it is the start of a range.
-            const bool is_start = further == stride * value && usual.arguments[i].last > stride;
+            if (!choice && stride >= element_bytes(facts, samples, i))
+                choice = {index, i, stride, further == stride * value && usual.arguments[i].last > stride};
             // If the launch changes the index, each launch goes further.
-            if (samples.seen[index].written)
+            if (choice && samples.seen[index].written)
                 out.appended.insert(p.name), out.open.insert(p.name);
-            else
-                bound_index(facts, samples, {index, i, stride, is_start}, out);
+            else if (choice)
+                bound_index(facts, samples, *choice, out);
         }
     }
     return out;

@@ -115,22 +115,13 @@ bool Samples::has_before() const { return std::ranges::any_of(seen, &TouchedByte
 
 Samples samples_of(const KernelFacts& facts, const LaunchShape& shape) {
     auto out = sampled(facts, {.shape = shape});
-    const auto is_too_long = [&] { return !out.is_enough && out.trouble.empty(); };
-    if (is_too_long()) {  // with whole groups, loops as long as a group take too long
-        out.short_loops = true;
-        out = sampled(facts, std::move(out));
-    }
-    if (is_too_long()) {
-        out.patient = true;
-        out = sampled(facts, std::move(out));
-    }
-    // The work of a work-item may grow with their number. A guessed group becomes smaller, too.
-    if (is_too_long()) {
-        static const Extents small[] = {{8}, {4, 4}, {2, 2, 2}};
-        const bool is_guessed = facts.said.local.empty() && facts.said.signature.required_group[0] == 0;
-        if (!shape.local.empty() && is_guessed) out.shape.local = small[shape.global.size() - 1];
-        out.few_items = true;
-        out.patient = false;
+    static const Extents small[] = {{8}, {4, 4}, {2, 2, 2}};
+    const bool is_guessed = facts.said.local.empty() && facts.said.signature.required_group[0] == 0;
+    for (int step = 1; step <= 3 && !out.is_enough && out.trouble.empty(); ++step) {
+        out.short_loops = true;  // with whole groups, loops as long as a group take too long
+        out.patient = step == 2;
+        out.few_items = step == 3;  // the work of a work-item may grow with their number
+        if (out.few_items && !shape.local.empty() && is_guessed) out.shape.local = small[shape.global.size() - 1];
         out = sampled(facts, std::move(out));
     }
     return out.is_enough ? inside(facts, out) : out;

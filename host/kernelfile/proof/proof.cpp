@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/parallel.hpp"
 #include "core/table.hpp"
@@ -263,6 +264,16 @@ std::pair<std::set<Ledger::Member>, std::set<Ledger::Member>> Ledger::company(co
         if (!agreeing) agreeing = own->by;
         std::erase_if(*agreeing, [&](const auto& member) { return !own->by.count(member); });
     }
+    // Other data gives other results, and the same ones by chance only.
+    const auto takes_other_data = [&](const Member& member) {
+        const auto* const seen = seen_of_member(q, member);
+        return member.alike != q.alike && (!seen || std::ranges::any_of(q.given, [&](const auto& one) {
+                   const auto theirs = seen->given.find(one.first);
+                   return theirs != seen->given.end() && theirs->second != one.second;
+               }));
+    };
+    if (agreeing) std::erase_if(*agreeing, takes_other_data);
+    std::erase_if(others, takes_other_data);
     return {agreeing.value_or(std::set<Member>{}), others};
 }
 
@@ -288,11 +299,8 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
 
 /// Results that are the same for two random inputs also stay the same under a permutation of the input.
 bool Ledger::is_empty(const Question& q, const Seen& seen, const Relation& relation) {
-    const bool ignores_input =
-        q.random_inputs && seen.hashes.size() > 1 &&
-        std::ranges::all_of(seen.hashes, [&](const auto& h) { return h.second == seen.hashes.begin()->second; });
     return seen.empty_relations.count(relation.line.text) > 0 ||
-           (ignores_input && relation.line.kind == RelationLine::Kind::permute);
+           (q.random_inputs && seen.ignores_input() && relation.line.kind == RelationLine::Kind::permute);
 }
 
 std::vector<std::string> Ledger::open_results(const Question& q, const Seen& seen) {
@@ -335,28 +343,29 @@ std::string Ledger::how_they_differ(const Question& q, const std::string& varian
 }
 
 /// For an unverified cell: reports kernels that give other results for the same data.
-void Ledger::say_others(const Question& q, const std::set<Member>& others, model::Proof& to) const {
-    for (const auto& other : others) {
-        const auto* seen = seen_of_member(q, other);
-        // Different data gives different results.
-        const bool same_data = seen && std::ranges::all_of(q.given, [&](const auto& one) {
-                                   const auto theirs = seen->given.find(one.first);
-                                   return theirs == seen->given.end() || theirs->second == one.second;
-                               });
-        if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
-        const auto names = q.variant + ", " + other.variant;
-        const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results: " +
-                              how_they_differ(q, other.variant);
-        if (other.text == q.text) {
-            to.disagrees = sentence + "; if both are right, add a line 'differ " + names + "'; else 'same " + names +
-                           "', 'reference KERNEL' or 'expect NAME = FILE' tells which is right";
-            return;
-        }
+void Ledger::say_others(const Question& q, std::set<Member> others, model::Proof& to) const {
+    std::erase_if(others,
+                  [&](const Member& other) { return other.alike == q.alike || q.differs.count(other.variant); });
+    if (others.empty()) return;
+    std::vector<std::string> names{q.variant};
+    for (const auto& one : others)
+        if (one.text == q.text) add_once(names, one.variant);
+    const auto& other = *others.begin();
+    const auto& name = names.size() > 1 ? names[1] : other.variant;
+    const auto how = how_they_differ(q, name);
+    const auto sentence = "'" + name + "' takes the same arguments and gives other results: " + how;
+    if (names.size() == 1) {
         to.warnings.push_back(
             model::warning(model::Warning::unlike, sentence + "; if both should give the same, add a line 'reference " +
                                                        other.text + ":" + other.variant + "'"));
         return;
     }
+    to.disagrees = sentence +
+                   (how.find("'tolerance ") != how.npos
+                        ? "; if rounding makes the difference, add that line to "
+                        : "; if they compute different things, add the line 'differ " + join(names, ", ") + "' to ") +
+                   std::filesystem::path(q.text).replace_extension(".cllab").string() +
+                   "; else 'reference KERNEL' or 'expect NAME = FILE' tells which is right";
 }
 
 model::Proof Ledger::proof(const Question& q) const {
@@ -426,8 +435,7 @@ model::Proof Ledger::proof(const Question& q) const {
     for (const auto& name : seen.partly)
         warn(model::Warning::partly_written,
              "some of '" + name + "' still holds its contents from before the kernel ran");
-    if (q.random_inputs && seen.hashes.size() > 1 &&
-        std::ranges::all_of(seen.hashes, [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
+    if (q.random_inputs && seen.ignores_input())
         warn(model::Warning::input_ignored,
              "two random inputs give the same results, so the results do not depend on the input");
     return out;
@@ -442,13 +450,6 @@ constexpr std::array kind_names{"int", "uint", "float", "uint", "uint", "uint"};
 const char* kind_name(const ElementType& type) { return name_in(kind_names, type.kind); }
 
 std::size_t bytes_of_one(const ElementType& type) { return type.is_opaque() ? 1 : type.lane_bytes; }
-
-/// '<f4'
-std::string descr_of(const ElementType& type) {
-    const auto bytes = bytes_of_one(type);
-    const char order = bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-    return concat(order, *kind_name(type), bytes);
-}
 
 std::string type_name(const ElementType& type) { return concat(kind_name(type), 8 * bytes_of_one(type)); }
 
@@ -468,7 +469,9 @@ std::string key_of(const std::vector<ArgumentArray>& arguments) {
 }
 
 std::string npy_header(const ArgumentArray& argument) {
-    auto text = concat("{'descr': '", descr_of(argument.element),
+    const auto bytes = bytes_of_one(argument.element);
+    const char order = bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+    auto text = concat("{'descr': '", order, *kind_name(argument.element), bytes,
                        "', 'fortran_order': False, 'shape': ", shape_text(argument.shape), ", }");
     constexpr std::size_t before = 10, align = 64;  // the data after the header begins at a multiple of 64
     text.resize((before + text.size() + 1 + align - 1) / align * align - before - 1, ' ');

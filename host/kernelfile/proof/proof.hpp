@@ -2,6 +2,7 @@
 // variants, another device, relations. Without any of them, only that results repeat.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -126,6 +127,12 @@ private:
         std::string disputed_by, code;
         bool wrong = false;         ///< in one of its checks
         std::string other_results;  ///< how results of two texts differ
+
+        /// Whether several inputs gave the same results.
+        bool ignores_input() const {
+            const auto is_first = [&](const auto& of_seed) { return of_seed.second == hashes.begin()->second; };
+            return hashes.size() > 1 && std::ranges::all_of(hashes, is_first);
+        }
     };
 
     /// Expected data of a result, from a file, a kernel or a command.
@@ -153,7 +160,7 @@ private:
     const Seen* seen_of_member(const Question& question, const Member& member) const;
     /// The first element that differs from the results of that variant, both values and the number of such elements.
     std::string how_they_differ(const Question& question, const std::string& variant) const;
-    void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;
+    void say_others(const Question& question, std::set<Member> others, model::Proof& to) const;
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison
     std::map<std::tuple<std::string, std::string, std::string>, Seen> seen_;        ///< by comparison, variant, point

@@ -133,18 +133,18 @@ long double lane_number(const std::byte* at, const ElementType& type) {
 
 struct Sum {
     long double value = 0, rounding = 0;
+    long double size = 0;  ///< the sum of absolute values
 };
 
 /// The sum of all lanes: exact for integers of up to 32 bits, else with an error of at most `rounding`.
 Sum sum_of(std::span<const std::byte> data, const ElementType& type) {
     Sum out;
-    long double size = 0;
     for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= data.size(); ++lane) {
         if (type.lanes == 3 && lane % 4 == 3) continue;
         const auto number = lane_number(data.data() + lane * type.lane_bytes, type);
-        out.value += number, size += std::fabs(number);
+        out.value += number, out.size += std::fabs(number);
     }
-    out.rounding = size * static_cast<long double>(data.size()) * std::numeric_limits<long double>::epsilon();
+    out.rounding = out.size * static_cast<long double>(data.size()) * std::numeric_limits<long double>::epsilon();
     return out;
 }
 
@@ -243,14 +243,14 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
                        cllab::quoted(item));
             out.arrays.push_back(static_cast<std::size_t>(*arrays));
         }
-    } else if (begins({"sum", "of"}) && words.size() >= 5 && words[3] == "is") {
+    } else if (const bool is_kept = words.size() == 6 && words[3] == "preserved" && words[4] == "from";
+               begins({"sum", "of"}) && words.size() >= 5 && (is_kept || words[3] == "is")) {
         out.kind = Says::sum;
         out.of = words[2];
-        out.sum = Expression::parse(rest(4), place);
-    } else if (begins({"sum", "of"}) && words.size() == 6 && words[3] == "preserved" && words[4] == "from") {
-        out.kind = Says::sum;
-        out.of = words[2];
-        out.from = {words[5]};
+        if (is_kept)
+            out.from = {words[5]};
+        else
+            out.sum = Expression::parse(rest(4), place);
     } else {
         refuse(place,
                "'relation' takes 'same under permute X', 'linear in X', 'sum of Y preserved from X', "
@@ -331,9 +331,9 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
         const bool permutes = r.line.kind == Says::permute;
         for (std::size_t launch = 0; launch < r.launches.size(); ++launch)
             if (const auto no_number = not_finite(result.name, of(launch), result.type, buffers.poison_seed))
-                return sentence(*no_number +
-                                (permutes ? " with " + join(r.line.from, ", ") + " permuted"
-                                          : concat(" of k(", std::array{"a", "b", "2a + b"}.at(launch), ")")));
+                return sentence(*no_number + (permutes
+                                                  ? " with " + join(r.line.from, ", ") + " permuted"
+                                                  : concat(" of k(", std::array{"a", "b", "2a + b"}.at(launch), ")")));
         const auto expected = permutes ? Bytes(of(0).begin(), of(0).end()) : combined(of(0), of(1), result.type);
         const auto found = permutes ? buffers.data.at(result.name) : of(2);
         const auto whose =
@@ -345,17 +345,9 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
 }
 
 bool tells_nothing(const Relation& r, const std::vector<Result>& results, const model::Buffers& buffers) {
-    const auto is_zero = [&](const Result& result) {
-        const std::span<const std::byte> data = buffers.expected->at(result.name + r.launches.back());
-        const auto& type = result.type;
-        if (!type.is_floating()) return std::ranges::all_of(data, [](std::byte byte) { return byte == std::byte{0}; });
-        for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= data.size(); ++lane) {
-            const bool padding = type.lanes == 3 && lane % 4 == 3;
-            if (!padding && lane_number(data.data() + lane * type.lane_bytes, type) != 0) return false;  // -0 is 0
-        }
-        return true;
-    };
-    return r.line.kind == Says::linear && std::ranges::all_of(results, is_zero);
+    return r.line.kind == Says::linear && std::ranges::all_of(results, [&](const Result& result) {
+               return sum_of(buffers.expected->at(result.name + r.launches.back()), result.type).size == 0;
+           });
 }
 
 }  // namespace cllab::kernelfile

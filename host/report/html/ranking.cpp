@@ -91,7 +91,7 @@ void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeA
 
 /// The ratio to the best, and the numbers of the warnings.
 std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool alone) {
-    std::string words = rank.fastest ? R"(<span class="good">fastest</span>)" : rank_text(rank);
+    std::string words = rank.fastest ? R"(<span class="good">)" + rank_text(rank) + "</span>" : rank_text(rank);
     if (rank.indistinct) words += " <small>not told apart</small>";
     if (!rank.compared && !alone) words = R"(<span class="dim">not ranked</span>)";
     for (const auto number : c.warnings.of(r))

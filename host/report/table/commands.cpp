@@ -67,7 +67,11 @@ std::string command_text(const Record& r, const std::string& words, const model:
             options += " " + shell_word(given[i]) + (has_value ? " " + shell_word(given[i + 1]) : "");
         i += has_value ? 1 : 0;
     }
-    return "`cllab " + words + options + " --device " + r.device.selector + "`";
+    return "`cllab " + words + options + (r.device.selector.empty() ? "" : " --device " + r.device.selector) + "`";
+}
+
+std::string check_command(const Record& r, const std::string& file) {
+    return command_text(r, "run " + shell_word(file + ":" + r.variant) + " --check oclgrind");
 }
 
 }  // namespace cllab::report

@@ -52,6 +52,11 @@ std::string ratio(const Amount& over, const Amount& under) {
     return under.mean > 0 ? number(over.mean / under.mean) : "-";
 }
 
+/// Above zero if there is some of the amount, or if it is unknown.
+Of is_there(const std::function<Amount(const Counts&)>& of) {
+    return [=](const Counts& c) { return of(c).known ? of(c).high : 1; };
+}
+
 struct Line {
     std::string title;
     std::vector<std::string> cells;  ///< none: a heading
@@ -77,8 +82,7 @@ public:
             text(title, of);
     }
     void amount(const std::string& title, const std::function<Amount(const Counts&)>& of) {
-        const auto there = [&](const Counts& c) { return of(c).known ? of(c).high : 1; };
-        text(title, there, [&](const Counts& c) { return text_of(of(c)); });
+        text(title, is_there(of), [&](const Counts& c) { return text_of(of(c)); });
     }
     void value(const std::string& title, const Of& of) {
         text(title, of, [&](const Counts& c) { return number(of(c)); });
@@ -136,13 +140,7 @@ void add_of_least(Table& table, const std::string& title, Requests Counts::*wher
         const auto taken = ratio(of.*found, of.requests);
         return taken == "-" || taken == not_known ? taken : taken + " (" + ratio(of.*least, of.requests) + ")";
     };
-    const auto there = [=](const Counts& c) { return (c.*where).requests.known ? (c.*where).requests.high : 1; };
-    table.text(title + " (least)", there, per_request);
-}
-
-/// Above zero if there is some of the amount, or if it is unknown.
-Of is_there(const std::function<Amount(const Counts&)>& of) {
-    return [=](const Counts& c) { return of(c).known ? of(c).high : 1; };
+    table.text(title + " (least)", is_there([=](const Counts& c) { return (c.*where).requests; }), per_request);
 }
 
 /// Distinct bytes per work-item of the launch.

@@ -60,15 +60,23 @@ double least_difference(const Record& a, const Record& b) {
 void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks) {
     if (timed.size() < 2) return;
     std::string rate;
-    for (const char* candidate : {"bandwidth", "flops"})
+    // A rate of assumed bytes tells nothing about equal work.
+    const bool assumed = std::ranges::any_of(timed, [&](std::size_t i) { return rows[i]->work.assumed; });
+    for (const char* candidate : {assumed ? "" : "bandwidth", "flops"})
         if (rate.empty() && std::ranges::all_of(timed, [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
             rate = candidate;
     const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
     const auto best = *std::ranges::min_element(timed, {}, cost);
     ranks[best].fastest = true;
+    // Rates of equal work are times.
+    const bool of_times = std::ranges::all_of(timed, [&](std::size_t i) {
+        const double median = rows[i]->time->median;
+        return std::abs(cost(i) / cost(best) * rows[best]->time->median - median) < 0.01 * median;
+    });
     for (const auto i : timed) {
         ranks[i].compared = true;
         ranks[i].ratio = cost(i) / cost(best);
+        ranks[i].per = of_times ? "" : rate == "bandwidth" ? "byte" : "operation";
         if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
         ranks[i].indistinct = ranks[best].indistinct = true;
         ranks[best].fastest = false;
@@ -76,24 +84,46 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
     }
 }
 
+/// Equal for rows that may be ranked: their reference if they have one, else the bytes that nobody declared. `bytes`:
+/// of each variant at some size of its work-groups.
+std::string problem_of(const Record& r, const std::map<std::string, double>& bytes) {
+    constexpr double little = 1.1;  // variants may have partial results of their own
+    constexpr std::string_view by = "reference ";
+    if (!r.work.assumed) return "";
+    if (r.checked_by == "is the reference") return r.variant;
+    if (const auto at = r.checked_by.find(by); at != r.checked_by.npos)
+        return r.checked_by.substr(at + by.size(), r.checked_by.find(',', at) - at - by.size());
+    auto values = mapped(bytes, [](const auto& one) { return one.second; });
+    std::ranges::sort(values, std::greater());
+    double least = bytes.at(r.variant);
+    for (const double value : values)
+        if (value < least && least < little * value) least = value;
+    return std::to_string(least);
+}
+
 /// `members`: indices of rows at one point. `sets`: number of sets ranked before.
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
                 bool& apart) {
     // Rows whose guessed sizes differ took turns, but not with the same problem.
-    std::map<std::pair<std::optional<model::Turns>, std::string>, std::vector<std::size_t>> took_turns;
+    using Sizes = std::pair<std::optional<model::Turns>, std::string>;
+    std::map<Sizes, std::map<std::string, std::vector<std::size_t>>> took_turns;
     std::set<std::optional<model::Turns>> all_turns;
+    std::map<std::string, double> bytes;
+    for (const auto i : members) bytes.try_emplace(rows[i]->variant, rows[i]->work.bytes);
     for (const auto i : members)
         if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) {
-            took_turns[{model::turns_of(*rows[i]), model::text_of(*rows[i], model::Warning::unlike_sizes)}].push_back(
-                i);
-            all_turns.insert(model::turns_of(*rows[i]));
+            const auto turns = model::turns_of(*rows[i]);
+            took_turns[{turns, model::text_of(*rows[i], model::Warning::unlike_sizes)}][problem_of(*rows[i], bytes)]
+                .push_back(i);
+            all_turns.insert(turns);
         }
     apart = apart || all_turns.size() > 1;
-    for (auto& [key, set] : took_turns) {
-        for (const auto i : set) ranks[i].set = sets;
-        ++sets;
-        if (key.first) rank_set(rows, set, ranks);
-    }
+    for (auto& [key, problems] : took_turns)
+        for (auto& [problem, set] : problems) {
+            for (const auto i : set) ranks[i].set = sets, ranks[i].unlike = key.first && problems.size() > 1;
+            ++sets;
+            if (key.first) rank_set(rows, set, ranks);
+        }
 }
 
 /// If some rows are ranked, sorts all by time. Rows that took turns stay together in the order of their ranks. So do
@@ -117,8 +147,11 @@ void put_fastest_first(const Rows& rows, std::vector<std::size_t>& members, cons
 }  // namespace
 
 std::string rank_text(const Rank& rank) {
-    if (rank.fastest) return "fastest";
-    return rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "";
+    if (!rank.compared) return "";
+    return (rank.fastest ? "fastest" : (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x") +
+           (rank.per.empty()     ? ""
+            : rank.per == "byte" ? "/B"
+                                 : "/op");
 }
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {

@@ -23,7 +23,9 @@ struct Rank {
     bool fastest = false;     ///< clearly before all others of its set
     bool indistinct = false;  ///< may be the fastest; set for the row with the least cost, too, unless it is alone
     double ratio = 1;         ///< cost divided by the least of its set, >= 1
-    std::size_t set = 0;      ///< rows with the same number took turns at one point
+    std::size_t set = 0;      ///< rows with the same number took turns at one point, with one problem
+    bool unlike = false;      ///< other rows took turns with it, and may do other work: their buffers differ
+    std::string per{};        ///< "byte" or "operation" if the ratio is of rates, as the work differs; else empty
     double allowed = 0;       ///< if indistinct: required difference from the least cost, 0.2 is 20 %
 };
 
@@ -32,7 +34,7 @@ struct RankedCell {
     Rank rank;
 };
 
-/// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
+/// "fastest", "~1.02x", "3.00x", of rates "3.00x/B" or "3.00x/op"; empty for a row that is not compared.
 std::string rank_text(const Rank& rank);
 
 /// True when a and b took turns and a clearly costs less. All samples of b must be longer than three quarters of those
@@ -49,7 +51,8 @@ struct Comparison {
     bool groups_of_several = false;  ///< some group has more than one row, and there is more than one group
 };
 
-/// A group is all variants at one point. Of a group, variants that took turns are ranked. An axis whose value each
+/// A group is all variants at one point. Of a group, variants that took turns are ranked, unless their buffers differ,
+/// nobody declared their bytes and no reference shows that they solve one problem. An axis whose value each
 /// variant chose itself ("auto": the number of items, the local size) does not split groups: it differs between the
 /// variants and follows from the other axes. Cost is the time for the same work: from the bandwidth if all ranked rows
 /// have one, else from the FLOP rate, else the time itself. All rows must be of one device and family.

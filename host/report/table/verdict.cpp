@@ -150,7 +150,9 @@ std::string deciding_command(const Cells& cells, bool all, const model::PointVal
     const auto whole = all ? whole_of(a) : "";
     const auto sides =
         names.size() == 2 ? names[1] + " --vs " + names[0] : (whole.empty() ? join(names, " ") : whole) + " --vs best";
-    return "; " + command_text(a, "run " + sides, where) + " decides";
+    const auto& rank = cells.front()->rank;
+    const bool of_times = rank.per.empty() && (rank.compared || !rank.unlike);
+    return "; " + command_text(a, "run " + sides, where) + (of_times ? " decides" : " compares their times");
 }
 
 /// The smallest share of its cores that one of the cells had.
@@ -170,6 +172,19 @@ std::string cause(const Cells& close) {
                        format_significant(100 * allowed, 2));
 }
 
+/// Why variants that took turns are not ranked, if their buffers differ; else empty. `cells`: fastest first.
+std::string unlike_work(Cells cells, const model::PointValues& where) {
+    std::erase_if(cells, [](const auto* cell) { return !cell->rank.unlike; });
+    if (cells.empty()) return "";
+    const auto bytes_of = [](const RankedCell* cell) { return cell->record->work.bytes; };
+    const auto [few, many] = std::ranges::minmax(cells, {}, bytes_of);
+    return fmt::format(
+        "they may do unlike work: the buffers of {} have {}, those of {} {}; 'reference KERNEL' ranks kernels of one "
+        "problem by time, 'work bytes=N' ranks others per byte{}",
+        id(few), format_rate(bytes_of(few), "B"), id(many), format_rate(bytes_of(many), "B"),
+        deciding_command(cells, false, where));
+}
+
 /// The sentence about variants of which none is ranked, or about the only variant.
 std::vector<std::string> least_sentence(const Cells& timed, const model::PointValues& where) {
     if (timed.empty()) return {};
@@ -180,6 +195,8 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
     if (timed.size() > 1) {
         const auto few =
             std::ranges::any_of(timed, [](const auto* cell) { return !cell->record->time->has_interval(); });
+        if (const auto why = unlike_work(sorted, where); !why.empty())
+            return {fmt::format("None of {} variants is ranked, because {}.", timed.size(), why)};
         if (const auto unlike = model::text_of(least, model::Warning::unlike_sizes); !unlike.empty())
             return {fmt::format("None of {} variants is ranked, because their guessed sizes differ{}.", timed.size(),
                                 unlike.substr(unlike.rfind(';')))};
@@ -195,24 +212,10 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
         copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
-/// " per byte" or " per operation" if the variants do different amounts of work, so that ratios are of rates; empty if
-/// ratios are of times.
-std::string per_what(const Cells& ranked) {
-    const auto& best = *ranked.front()->record;
-    const bool of_times = std::ranges::all_of(ranked, [&](const RankedCell* cell) {
-        const double median = cell->record->time->median;
-        return std::abs(cell->rank.ratio * best.time->median - median) < 0.01 * median;
-    });
-    if (of_times) return "";
-    const bool bytes = std::ranges::all_of(
-        ranked, [](const RankedCell* cell) { return metric_value(*cell->record, "bandwidth").value_or(0) > 0; });
-    return bytes ? " per byte" : " per operation";
-}
-
 /// The sentence about cells that took turns, fastest first.
 std::string set_sentence(const Cells& ranked, const model::PointValues& where) {
     const auto* best = ranked.front();
-    const auto per = per_what(ranked);
+    const auto per = best->rank.per.empty() ? "" : " per " + best->rank.per;
     const auto range = " (" + id(ranked.back()) + " takes " + times_as_long(ranked.back()->rank.ratio) + per + ")";
     if (best->rank.fastest) {
         const auto differs = difference(*best->record, *ranked[1]->record);
@@ -410,15 +413,20 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
-        out.push_back(at(place_of_set(ranked, uses)) + set_sentence(ranked, where));
+        const auto bytes = format_rate(ranked.front()->record->work.bytes, "B");
+        out.push_back(at(place_of_set(ranked, uses)) +
+                      (ranked.front()->rank.unlike ? "Kernels with " + bytes + " of buffers: " : "") +
+                      set_sentence(ranked, where));
     }
     const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
     const auto* least =
         *std::ranges::min_element(timed, {}, [](const RankedCell* cell) { return cell->record->time->median; });
     const auto shorter = ", of which " + id(least) + " has the shortest time, " + time_text(*least->record);
-    out.back() += fmt::format(" {} of {} {} not ranked{}.", apart, timed.size(), apart == 1 ? "is" : "are",
-                              least->rank.compared ? "" : shorter);
+    const bool unlike =
+        std::ranges::any_of(timed, [](const auto* cell) { return !cell->rank.compared && cell->rank.unlike; });
+    out.back() += fmt::format(" {} of {} {} not ranked{}{}.", apart, timed.size(), apart == 1 ? "is" : "are",
+                              least->rank.compared ? "" : shorter, unlike ? "; their buffers differ" : "");
     return out;
 }
 

@@ -46,6 +46,8 @@ std::vector<std::string> kernel_options(const model::Record& record);
 /// A command to paste: "`cllab run a --vs b --axis n=256 --arg m=3 --device 0:0`". It has the record's device,
 /// axes_of() and kernel_options(). `words`: the command and its patterns.
 std::string command_text(const model::Record& record, const std::string& words, const model::PointValues& also = {});
+/// The command that checks the record's kernel, which is in that file, in Oclgrind.
+std::string check_command(const model::Record& record, const std::string& file);
 
 /// "±1.7 %", "-5/+82 %", or "n = 3" if there is no interval.
 std::string spread_of(const model::Record& record);
