@@ -37,7 +37,7 @@ public:
     static std::uint64_t below(std::uint64_t word, std::uint64_t bound) {
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * bound) >> 64);
     }
-    /// The same for a bound below 2^32, in 64 bits, which vectors have.
+    /// The same for a bound up to 2^32, in 64 bits, which vectors have.
     static std::uint64_t below_32(std::uint64_t word, std::uint64_t bound) {
         return ((word >> 32) * bound + ((word & UINT32_MAX) * bound >> 32)) >> 32;
     }
