@@ -31,6 +31,11 @@ public:
     }
     /// The same as `words` calls with ignored results.
     void skip(std::uint64_t words) { state_ += words * 0x9E3779B97F4A7C15ull; }
+    Random skipped(std::uint64_t words) const {
+        auto out = *this;
+        out.skip(words);
+        return out;
+    }
     /// Uniform in [0, bound), bound > 0, by multiply-shift (bias below 2^-32 for 32-bit bounds).
     std::uint64_t below(std::uint64_t bound) { return below((*this)(), bound); }
     /// That of a given word.

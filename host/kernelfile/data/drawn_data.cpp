@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -30,11 +28,6 @@ namespace {
 
 using model::ElementType;
 
-/// A number in [0, 1) of a random word.
-double fraction(std::uint64_t word) { return static_cast<std::int32_t>(word >> 40) * 0x1p-24; }
-
-double uniform(std::uint64_t word, const Drawn& of) { return of.low + (of.high - of.low) * fraction(word); }
-
 /// An integer within the bounds of a random word, as its distance from `least`. It rises with the word.
 std::uint64_t above(std::uint64_t word, const Drawn& of) {
     const auto values = static_cast<std::uint64_t>(of.most) - static_cast<std::uint64_t>(of.least) + 1;
@@ -42,8 +35,13 @@ std::uint64_t above(std::uint64_t word, const Drawn& of) {
     return values - 1 > UINT32_MAX ? Random::below(word, values) : Random::below_32(word, values);
 }
 
-std::int64_t whole(std::uint64_t above, const Drawn& of) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above);
+/// A uniform number for lanes of type T. It never falls when the word rises.
+template <typename T>
+auto number(std::uint64_t word, const Drawn& of) {
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above(word, of));
+    else
+        return of.low + (of.high - of.low) * (static_cast<std::int32_t>(word >> 40) * 0x1p-24);
 }
 
 constexpr std::size_t at_once = 1024;  // lanes
@@ -66,7 +64,8 @@ std::size_t set_bits(Random& random, std::size_t count) {
     return out;
 }
 
-/// Sets the lanes to `lane` of uniform words from `first` to first + 2^bits - 1, in ascending order. `lane` never falls.
+/// Sets the lanes to `lane` of uniform words from `first` to first + 2^bits - 1, in ascending order. `lane` never
+/// falls.
 template <typename Lane>
 void put_rising(Random& random, std::span<Lane> lanes, std::uint64_t first, int bits, const auto& lane) {
     if (lanes.empty()) return;
@@ -88,7 +87,8 @@ void put_rising(Random& random, std::span<Lane> lanes, std::uint64_t first, int 
     });
     std::inclusive_scan(steps.begin(), steps.begin() + count + 1, sums.begin(), std::plus<>{}, std::uint64_t{0});
     // The unit is at least 2^31, so lower bits of its own keep the order.
-    widest([own = random, count, unit = UINT64_MAX / sums[count], first, bits, lane, sums = sums.data(), to = lanes.data()]() mutable {
+    widest([own = random, count, unit = UINT64_MAX / sums[count], first, bits, lane, sums = sums.data(),
+            to = lanes.data()]() mutable {
         for (std::size_t k = 0; k < count; ++k)
             to[k] = lane(first + ((sums[k] * unit + (own() & INT32_MAX)) >> (64 - bits)));
     });
@@ -97,8 +97,10 @@ void put_rising(Random& random, std::span<Lane> lanes, std::uint64_t first, int 
 
 /// Two numbers to each byte of `to`.
 void pack(std::byte* to, std::span<const std::byte> single) {
-    widest([=, pairs = single.size() / 2, from = single.data()] {
-        for (std::size_t i = 0; i < pairs; ++i) to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
+    in_parallel(single.size() / 2, parallel_piece, [=, from = single.data()](std::size_t i, std::size_t end) {
+        widest([=]() mutable {
+            for (; i < end; ++i) to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
+        });
     });
 }
 
@@ -110,28 +112,16 @@ public:
     std::size_t size() const { return packed_ ? 2 * out_.size() : out_.size() / lane_.lane_bytes; }
     /// The number of the element of lane i is i >> this; a vector takes the room of a power of two.
     int element_shift() const { return std::countr_zero(lane_.bytes / lane_.lane_bytes); }
-    bool are_floating() const { return lane_.is_floating(); }
     bool are_signed() const { return lane_.kind != ElementType::Kind::unsigned_integer; }
-    void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
-    /// Sets each lane to `real` or `whole` of its index, by the lane's type. Uses all cores. `numbers`: random numbers
-    /// per lane.
-    void put_each(const Random& random, unsigned numbers, const auto& real, const auto& whole) {
+    /// Sets each lane to make(lane type's zero, own, its index). Uses all cores. `numbers`: random numbers per lane.
+    void put_each(const Random& random, unsigned numbers, const auto& make) {
         in_blocks(random, numbers,
                   [&]<typename T>(T* lanes, const Random& first, std::size_t begin, std::size_t count) {
-                      widest([=] {
-                          auto own = first;
-                          for (std::size_t k = 0; k < count; ++k)
-                              if constexpr (std::is_integral_v<T>)
-                                  lanes[k] = static_cast<T>(whole(own, begin + k));
-                              else
-                                  lanes[k] = to_lane<T>(real(own, begin + k));
+                      widest([=, own = first]() mutable {
+                          for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(make(T{}, own, begin + k));
                       });
                   });
-    }
-    void put_each_whole(const Random& random, unsigned numbers, const auto& whole) {
-        put_each(
-            random, numbers, [=](Random& own, std::size_t i) { return static_cast<double>(whole(own, i)); }, whole);
     }
     /// Sets all lanes of an element to its number in a random order.
     void put_permutation(const Permutation& order) {
@@ -139,16 +129,41 @@ public:
             std::array<std::uint32_t, Permutation::at_once> numbers;
             const int shift = element_shift();
             order.put(begin >> shift, std::span(numbers).first(((count - 1) >> shift) + 1));
-            for (std::size_t k = 0; k < count; ++k)
-                if constexpr (std::is_integral_v<T>)
-                    lanes[k] = static_cast<T>(numbers[k >> shift]);
-                else
-                    lanes[k] = to_lane<T>(numbers[k >> shift]);
+            for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(numbers[k >> shift]);
         });
     }
     /// Sets the lanes to uniform numbers in ascending order.
-    void put_sorted(const Random& random, const Drawn& drawn) {
-        with_lane_type(lane_, [&]<typename T>(T) { put_ascending<T>(random, drawn); });
+    void put_sorted(const Random& random, const Drawn& of) {
+        // The number of lanes of each bucket of words is drawn first, for parts of the lanes.
+        constexpr std::size_t most_parts = 64;
+        const auto count = size(), parts = std::clamp<std::size_t>(count / parallel_piece, 1, most_parts);
+        const int bits = std::clamp(static_cast<int>(std::bit_width(count / at_once)), 1, 10);
+        const auto buckets = std::size_t{1} << bits;
+        std::vector<std::vector<std::size_t>> sizes(parts, std::vector<std::size_t>(buckets));
+        each_in_parallel(parts, [&](std::size_t part) {
+            Random own(random.skipped(part)());
+            auto& of_part = sizes[part];
+            of_part[0] = count * (part + 1) / parts - count * part / parts;
+            for (auto width = buckets / 2; width > 0; width /= 2)
+                for (std::size_t b = 0; b < buckets; b += 2 * width) {
+                    of_part[b + width] = set_bits(own, of_part[b]);
+                    of_part[b] -= of_part[b + width];
+                }
+        });
+        std::vector<std::size_t> ends(buckets + 1);
+        for (std::size_t b = 0; b < buckets; ++b)
+            for (ends[b + 1] = ends[b]; const auto& of_part : sizes) ends[b + 1] += of_part[b];
+        with_lane_type(lane_, [&]<typename T>(T) {
+            const auto lane = [of](std::uint64_t word) {
+                return std::bit_cast<BitsOf<T>>(to_lane<T>(number<T>(word, of)));
+            };
+            const auto lanes = std::span(reinterpret_cast<BitsOf<T>*>(out_.data()), count);
+            each_in_parallel(buckets, [&](std::size_t b) {
+                Random own(random.skipped(parts + b)());
+                put_rising(own, lanes.subspan(ends[b], ends[b + 1] - ends[b]), std::uint64_t{b} << (64 - bits),
+                           64 - bits, lane);
+            });
+        });
     }
     void put_normal(const Random& random, const Drawn& of) {
         in_blocks(random, 1, [of]<typename T>(T* lanes, const Random& first, std::size_t, std::size_t count) {
@@ -168,8 +183,7 @@ private:
     void in_blocks(const Random& random, unsigned numbers, const auto& work) {
         with_lane_type(lane_, [&]<typename T>(T) {
             in_parallel(size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-                auto own = random;
-                own.skip(numbers * begin);
+                auto own = random.skipped(numbers * begin);
                 std::array<T, at_once> single;
                 for (auto at = begin; at < end; at += at_once, own.skip(numbers * at_once)) {
                     const auto count = std::min(at_once, end - at);
@@ -179,53 +193,11 @@ private:
             });
         });
     }
-    template <typename T>
-    void put_ascending(const Random& random, const Drawn& of);
     std::byte* at(std::size_t i) { return out_.data() + i * lane_.lane_bytes; }
     model::Bytes& out_;
     const ElementType& lane_;
     bool packed_;
 };
-
-template <typename T>
-void Lanes::put_ascending(const Random& random, const Drawn& of) {
-    using Lane = BitsOf<T>;
-    const auto lane = [of](std::uint64_t word) {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<Lane>(whole(above(word, of), of));
-        else
-            return std::bit_cast<Lane>(to_lane<T>(uniform(word, of)));
-    };
-    const auto sequence = [&random](std::size_t i) {
-        auto own = random;
-        own.skip(i);
-        return Random(own());
-    };
-    // The number of lanes of each bucket of words is drawn first, for parts of the lanes.
-    constexpr std::size_t most_parts = 64;
-    const auto count = size(), parts = std::clamp<std::size_t>(count / parallel_piece, 1, most_parts);
-    const int bits = std::clamp(static_cast<int>(std::bit_width(count / at_once)), 1, 10);
-    const auto buckets = std::size_t{1} << bits;
-    std::vector<std::vector<std::size_t>> sizes(parts, std::vector<std::size_t>(buckets));
-    each_in_parallel(parts, [&](std::size_t part) {
-        auto own = sequence(part);
-        auto& of_part = sizes[part];
-        of_part[0] = count * (part + 1) / parts - count * part / parts;
-        for (auto width = buckets / 2; width > 0; width /= 2)
-            for (std::size_t b = 0; b < buckets; b += 2 * width) {
-                of_part[b + width] = set_bits(own, of_part[b]);
-                of_part[b] -= of_part[b + width];
-            }
-    });
-    std::vector<std::size_t> ends(buckets + 1);
-    for (std::size_t b = 0; b < buckets; ++b)
-        for (ends[b + 1] = ends[b]; const auto& of_part : sizes) ends[b + 1] += of_part[b];
-    const auto lanes = std::span(reinterpret_cast<Lane*>(out_.data()), count);
-    each_in_parallel(buckets, [&](std::size_t b) {
-        auto own = sequence(parts + b);
-        put_rising(own, lanes.subspan(ends[b], ends[b + 1] - ends[b]), std::uint64_t{b} << (64 - bits), 64 - bits, lane);
-    });
-}
 
 std::int32_t power(Random& random, bool is_signed) {
     const auto bits = static_cast<std::int32_t>(random() >> 61), value = 1 << (bits >> 1);  // as below(8)
@@ -235,8 +207,7 @@ std::int32_t power(Random& random, bool is_signed) {
 void put_one_hot(Lanes& lanes, const Random& random, const Drawn& of) {
     const auto width = static_cast<std::size_t>(of.most);
     in_parallel(lanes.size() / width, parallel_piece, [&](std::size_t row, std::size_t end) {
-        auto own = random;
-        for (own.skip(row); row < end; ++row) lanes.put_whole(row * width + own.below(width), 1);
+        for (auto own = random.skipped(row); row < end; ++row) lanes.put_whole(row * width + own.below(width), 1);
     });
 }
 
@@ -283,8 +254,7 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
     if (packed && (drawn.draw == Draw::sorted || drawn.draw == Draw::offsets || drawn.draw == Draw::one_hot)) {
         model::Bytes single(count);
         fill(single, lane, count, seed, drawn, false);
-        out = packed_nibbles(single);
-        return;
+        return pack(out.data(), {single.data(), single.size()});
     }
     Lanes lanes(out, lane, packed);
     Random random(mix64(seed));
@@ -293,18 +263,15 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
         case Draw::zero:
             break;
         case Draw::counting:
-            lanes.put_each_whole(random, 0,
-                                 [shift](Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
+            lanes.put_each(random, 0,
+                           [shift](auto, Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
             break;
         case Draw::constant:
-            lanes.put_each(
-                random, 0, [drawn](Random&, std::size_t) { return drawn.low; },
-                [drawn](Random&, std::size_t) { return drawn.least; });
+            lanes.put_each(random, 0, [drawn](auto lane, Random&, auto) { return number<decltype(lane)>(0, drawn); });
             break;
         case Draw::uniform:
-            lanes.put_each(
-                random, 1, [drawn](Random& own, std::size_t) { return uniform(own(), drawn); },
-                [drawn](Random& own, std::size_t) { return whole(above(own(), drawn), drawn); });
+            lanes.put_each(random, 1,
+                           [drawn](auto lane, Random& own, auto) { return number<decltype(lane)>(own(), drawn); });
             break;
         case Draw::sorted:
             lanes.put_sorted(random, drawn);
@@ -323,14 +290,13 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
                 break;
             }
             const auto order = random_order(count, mix64(seed));
-            lanes.put_each_whole(random, 0, [shift, from = order.data()](Random&, std::size_t i) -> std::int64_t {
-                return from[i >> shift];
-            });
+            lanes.put_each(random, 0,
+                           [=, from = order.data()](auto, Random&, std::size_t i) { return from[i >> shift]; });
             break;
         }
         case Draw::powers: {
             const bool is_signed = lanes.are_signed();
-            lanes.put_each_whole(random, 1, [=](Random& own, std::size_t) { return power(own, is_signed); });
+            lanes.put_each(random, 1, [=](auto, Random& own, auto) { return power(own, is_signed); });
             break;
         }
         case Draw::one_hot:
@@ -345,31 +311,29 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
 /// A cache of arrays. Cells of a plan and points of a tuning share equal arrays, in this process and on the device.
 class Kept {
 public:
-    /// The array of an equal request, else that of make().
-    template <typename Make>
-    model::SharedBytes find_or_make(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn,
-                                    Make make) {
-        const std::lock_guard lock(using_);
-        for (const auto& entry : entries_)
-            if (entry.count == count && entry.seed == seed && entry.drawn == drawn && entry.type == type)
-                return entry.data;
-        const auto bytes = type.bytes_of(count);
-        if (bytes > most_bytes) return make();
-        // The oldest arrays are dropped first. Each may have gigabytes.
-        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().data.size();
-        bytes_ += bytes;
-        entries_.push_back({type, count, seed, drawn, make()});
-        return entries_.back().data;
-    }
-
-private:
-    struct Entry {
+    struct Request {
         ElementType type;
         std::size_t count;
         std::uint64_t seed;
         Drawn drawn;
-        model::SharedBytes data;
+
+        bool operator==(const Request&) const = default;
     };
+    /// The array of an equal request, else that of make().
+    model::SharedBytes find_or_make(const Request& request, const auto& make) {
+        const std::lock_guard lock(using_);
+        const auto found = std::ranges::find(entries_, request, &Entry::first);
+        if (found != entries_.end()) return found->second;
+        const auto bytes = request.type.bytes_of(request.count);
+        if (bytes > most_bytes) return make();
+        // The oldest arrays are dropped first. Each may have gigabytes.
+        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().second.size();
+        bytes_ += bytes;
+        return entries_.emplace_back(request, make()).second;
+    }
+
+private:
+    using Entry = std::pair<Request, model::SharedBytes>;
     const std::size_t most_bytes =
         std::min<std::size_t>(std::size_t{4} << 30, static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16);
@@ -380,18 +344,11 @@ private:
 
 }  // namespace
 
-model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    model::Bytes out(single.size() / 2);
-    in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-        pack(out.data() + begin, single.subspan(2 * begin, 2 * (end - begin)));
-    });
-    return out;
-}
-
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
     static Kept kept;
-    return kept.find_or_make(type, count, seed, drawn, [&] {
-        const auto lane = type.is_opaque() || type.is_packed() ? *model::builtin_type(type.is_packed() ? "uchar" : "float") : type;
+    return kept.find_or_make({type, count, seed, drawn}, [&] {
+        const auto lane =
+            type.is_opaque() || type.is_packed() ? *model::builtin_type(type.is_packed() ? "uchar" : "float") : type;
         const auto size = type.bytes_of(count);
         return model::SharedBytes(size, [=] {
             model::Bytes out(size);

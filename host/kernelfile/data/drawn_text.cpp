@@ -19,25 +19,20 @@ constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuc
 constexpr std::size_t least = 2, lengths = 9;
 constexpr std::size_t words = 1024;  // of a piece
 
-Random from(Random random, std::size_t number) {
-    random.skip(number);
-    return random;
-}
-
 std::size_t length(std::uint64_t number) { return least + Random::below_32(number, lengths); }
 
 }  // namespace
 
 void put_text(std::span<std::byte> out, const Random& random) {
     // Words and letters have a sequence of random numbers each. A letter's number depends on its place only.
-    const Random of_words(from(random, 0)()), of_letters(from(random, 1)());
+    const Random of_words(random.skipped(0)()), of_letters(random.skipped(1)());
     std::vector<std::size_t> begins{0};  // of the pieces
     while (begins.back() < out.size()) {
         const auto known = begins.size(), mean = words * (2 * least + lengths - 1) / 2;
         begins.resize(known + (out.size() - begins.back()) / mean + 1);
         in_parallel(begins.size() - known, parallel_piece / words, [&](std::size_t piece, std::size_t end) {
             for (; piece < end; ++piece)
-                widest([own = from(of_words, (known + piece - 1) * words), to = &begins[known + piece]]() mutable {
+                widest([own = of_words.skipped((known + piece - 1) * words), to = &begins[known + piece]]() mutable {
                     for (std::size_t i = 0; i < words; ++i) *to += length(own());
                 });
         });
@@ -50,13 +45,15 @@ void put_text(std::span<std::byte> out, const Random& random) {
         return all;
     }();
     each_in_parallel(begins.size() - 1, [&](std::size_t piece) {
+        if (begins[piece] >= out.size()) return;
         constexpr std::size_t most = words * (least + lengths), of_number = 4;  // letters
         const auto skipped = begins[piece] % of_number, size = begins[piece + 1] - begins[piece] + skipped;
         std::array<std::uint16_t, most / 2> pair;
         std::array<char, most> text;
         std::array<std::uint8_t, words> size_of;
         std::array<char, words> before;
-        widest([letter = from(of_letters, begins[piece] / of_number), word = from(of_words, piece * words), size, pair = pair.data(), size_of = size_of.data(), before = before.data()]() mutable {
+        widest([letter = of_letters.skipped(begins[piece] / of_number), word = of_words.skipped(piece * words), size,
+                pair = pair.data(), size_of = size_of.data(), before = before.data()]() mutable {
             for (std::size_t i = 0; i < size; i += of_number) {
                 const auto number = letter();
                 pair[i / 2] = static_cast<std::uint16_t>((number >> 32) * pairs.size() >> 32);

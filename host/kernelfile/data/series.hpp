@@ -39,7 +39,8 @@ std::pair<Real, Real> normal_pair(std::uint64_t word) {
         return out;
     }();
     // The angle is from -pi/2 to pi/2. Another bit is the sign of its cosine.
-    const auto angle = static_cast<Real>(static_cast<std::int32_t>(word)) * static_cast<Real>(std::numbers::pi * 0x1p-32);
+    const auto angle =
+        static_cast<Real>(static_cast<std::int32_t>(word)) * static_cast<Real>(std::numbers::pi * 0x1p-32);
     Real cosine = 0, sine = 0;
     for (int k = terms - 1; k >= 0; --k) {
         cosine = cosine * (angle * angle) + factors[2 * k];
