@@ -11,13 +11,14 @@ namespace cllab {
 struct Half {
     std::uint16_t bits = 0;
     operator double() const {
-        const std::uint64_t size = bits & 0x7FFF, sign = std::uint64_t{bits} >> 15 << 63;
-        const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(bits & 1023) * 0x1p-24);
-        const auto wide = size > 0x7C00    ? std::uint64_t{0x7FF8} << 48
-                          : size == 0x7C00 ? std::uint64_t{0x7FF0} << 48
+        // By a float, of which a vector has more.
+        const std::int32_t size = bits & 0x7FFF, sign = bits >> 15;
+        const auto subnormal = std::bit_cast<std::int32_t>(static_cast<float>(size) * 0x1p-24F);
+        const auto wide = size > 0x7C00    ? 0x7FC0 << 16
+                          : size == 0x7C00 ? 0x7F80 << 16
                           : size < 0x400   ? subnormal
-                                           : (size << 42) + (std::uint64_t{1023 - 15} << 52);
-        return std::bit_cast<double>(sign | wide);
+                                           : (size << 13) + ((127 - 15) << 23);
+        return std::bit_cast<float>(sign << 31 | wide);
     }
 };
 

@@ -31,13 +31,18 @@ public:
     }
     /// The same as `words` calls with ignored results.
     void skip(std::uint64_t words) { state_ += words * 0x9E3779B97F4A7C15ull; }
+    Random skipped(std::uint64_t words) const {
+        auto out = *this;
+        out.skip(words);
+        return out;
+    }
     /// Uniform in [0, bound), bound > 0, by multiply-shift (bias below 2^-32 for 32-bit bounds).
     std::uint64_t below(std::uint64_t bound) { return below((*this)(), bound); }
     /// That of a given word.
     static std::uint64_t below(std::uint64_t word, std::uint64_t bound) {
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * bound) >> 64);
     }
-    /// The same for a bound below 2^32, in 64 bits, which vectors have.
+    /// The same for a bound up to 2^32, in 64 bits, which vectors have.
     static std::uint64_t below_32(std::uint64_t word, std::uint64_t bound) {
         return ((word >> 32) * bound + ((word & UINT32_MAX) * bound >> 32)) >> 32;
     }

@@ -24,8 +24,6 @@ bool fits(const model::ElementType& type, std::int64_t value);
 /// The value of an integer lane of `bytes` bytes.
 std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes);
 std::int64_t signed_lane(const std::byte* from, std::size_t bytes);
-/// Converts 4-bit numbers from one per byte to two per byte.
-model::Bytes packed_nibbles(std::span<const std::byte> single);
 /// The value of a lane of a floating-point type.
 double lane_value(const std::byte* from, const model::ElementType& type);
 /// A lane's value with enough digits to distinguish it from its neighbors.

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
-#include <numbers>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -23,101 +21,107 @@
 #include "core/widest.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/lane_type.hpp"
+#include "kernelfile/data/series.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
 
-/// A number in [0, 1) of a random word.
-double fraction(std::uint64_t word) { return static_cast<std::int32_t>(word >> 40) * 0x1p-24; }
-double fraction(Random& random) { return fraction(random()); }
-
-double uniform(std::uint64_t word, const Drawn& of) { return of.low + (of.high - of.low) * fraction(word); }
-
-/// A Gaussian random number, by the Box-Muller transform.
-double normal(Random& random, const Drawn& of) {
-    const double radius = std::sqrt(-2 * std::log1p(-fraction(random)));
-    return of.low + of.high * radius * std::cos(2 * std::numbers::pi * fraction(random));
-}
-
-/// Two bounds of the value that normal() returns. They need no function calls, so the loop can use vector instructions.
-std::pair<double, double> bounds_of_normal(Random& random, const Drawn& of) {
-    // log(1 - u) = e log 2 + log m with m from sqrt(1/2) to sqrt(2).
-    constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, mantissa = (std::uint64_t{1} << 52) - 1;
-    const auto above = std::bit_cast<std::uint64_t>((1 - fraction(random)) * 0x1p24) - root_half;
-    const auto m = std::bit_cast<double>((above & mantissa) + root_half), s = (m - 1) / (m + 1);
-    double artanh = 0, sine = 1;  // divided by the argument
-    for (int k = 6; k >= 0; --k) artanh = artanh * (s * s) + 1.0 / (2 * k + 1);
-    const auto log = (static_cast<std::int32_t>(above >> 52) - 24) * std::numbers::ln2 + 2 * s * artanh;
-    // cos(2 pi v) = sin(pi / 2 (4 |v - 1/2| - 1))
-    const auto x = std::numbers::pi / 2 * (4 * std::abs(fraction(random) - 0.5) - 1);
-    for (int k = 7; k > 0; --k) sine = 1 - sine * (x * x * (1.0 / (2 * k * (2 * k + 1))));
-    const auto size = of.high * std::sqrt(-2 * log), value = of.low + size * x * sine;
-    // Both series together leave out 7e-12; normal() and this sum are rounded; numbers near 0 lose their last places.
-    const auto error = std::abs(size) * 0x1p-36 + std::abs(value) * 0x1p-51 + 0x1p-1000;
-    return {value - error, value + error};
-}
-
 /// An integer within the bounds of a random word, as its distance from `least`. It rises with the word.
 std::uint64_t above(std::uint64_t word, const Drawn& of) {
     const auto values = static_cast<std::uint64_t>(of.most) - static_cast<std::uint64_t>(of.least) + 1;
     if (values == 0) return word;  // all 2^64 values are allowed
-    return values > UINT32_MAX ? Random::below(word, values) : Random::below_32(word, values);
+    return values - 1 > UINT32_MAX ? Random::below(word, values) : Random::below_32(word, values);
 }
 
-std::int64_t whole(std::uint64_t above, const Drawn& of) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above);
-}
-
-/// Sorts numbers from 0 to `most`, about evenly distributed, in linear time. `copy`, `places`: memory that calls share.
+/// A uniform number for lanes of type T. It never falls when the word rises.
 template <typename T>
-void sort_evenly(std::span<T> numbers, std::uint64_t most, std::vector<T>& copy, std::vector<std::uint32_t>& places) {
-    // As many places as numbers: those of one place are few, or equal.
-    const auto shift = std::bit_width(most >> std::bit_width(numbers.size()));
-    places.assign((most >> shift) + 2, 0);
-    for (const auto number : numbers) ++places[(number >> shift) + 1];
-    std::partial_sum(places.begin(), places.end(), places.begin());
-    copy.resize(numbers.size());
-    for (const auto number : numbers) copy[places[number >> shift]++] = number;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        auto to = i;
-        for (; to > 0 && numbers[to - 1] > copy[i]; --to) numbers[to] = numbers[to - 1];
-        numbers[to] = copy[i];
-    }
+auto number(std::uint64_t word, const Drawn& of) {
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(of.least) + above(word, of));
+    else
+        return of.low + (of.high - of.low) * (static_cast<std::int32_t>(word >> 40) * 0x1p-24);
 }
 
 constexpr std::size_t at_once = 1024;  // lanes
 
+/// How many of `count` random bits are set.
+std::size_t set_bits(Random& random, std::size_t count) {
+    constexpr std::size_t word_bits = 64;
+    std::array<std::uint64_t, 256> words;
+    std::size_t out = 0;
+    for (std::size_t here = 0; count > 0; count -= here) {
+        here = std::min(count, word_bits * words.size());
+        const auto used = (here + word_bits - 1) / word_bits;
+        widest([=, own = random, words = words.data(), to = &out]() mutable {
+            for (std::size_t k = 0; k < used; ++k) words[k] = own();
+            words[used - 1] >>= used * word_bits - here;
+            for (std::size_t k = 0; k < used; ++k) *to += static_cast<std::size_t>(std::popcount(words[k]));
+        });
+        random.skip(used);
+    }
+    return out;
+}
+
+/// Sets the lanes to `lane` of uniform words from `first` to first + 2^bits - 1, in ascending order. `lane` never
+/// falls.
+template <typename Lane>
+void put_rising(Random& random, std::span<Lane> lanes, std::uint64_t first, int bits, const auto& lane) {
+    if (lanes.empty()) return;
+    if (bits == 0 || lane(first) == lane(first + (~std::uint64_t{0} >> (64 - bits))))
+        return std::fill(lanes.begin(), lanes.end(), lane(first));
+    if (lanes.size() > at_once) {  // the number of those in the upper half is drawn
+        const auto lower = lanes.size() - set_bits(random, lanes.size());
+        put_rising(random, lanes.first(lower), first, bits - 1, lane);
+        return put_rising(random, lanes.subspan(lower), first + (std::uint64_t{1} << (bits - 1)), bits - 1, lane);
+    }
+    // Sums of exponential steps, divided by a last sum, are distributed as sorted uniform numbers (Renyi 1953).
+    const auto count = lanes.size();
+    std::array<std::uint32_t, at_once + 1> steps;
+    std::array<std::uint64_t, at_once + 1> sums;
+    widest([own = random, count, steps = steps.data()]() mutable {
+        for (std::size_t k = 0; k <= count; ++k)
+            steps[k] = static_cast<std::uint32_t>(
+                static_cast<std::int32_t>(exponential<float>(static_cast<std::int32_t>(own() >> 33)) * 0x1p18F) + 1);
+    });
+    std::inclusive_scan(steps.begin(), steps.begin() + count + 1, sums.begin(), std::plus<>{}, std::uint64_t{0});
+    // The unit is at least 2^31, so lower bits of its own keep the order.
+    widest([own = random, count, unit = UINT64_MAX / sums[count], first, bits, lane, sums = sums.data(),
+            to = lanes.data()]() mutable {
+        for (std::size_t k = 0; k < count; ++k)
+            to[k] = lane(first + ((sums[k] * unit + (own() & INT32_MAX)) >> (64 - bits)));
+    });
+    random.skip(count + 1);
+}
+
+/// Two numbers to each byte of `to`.
+void pack(std::byte* to, std::span<const std::byte> single) {
+    in_parallel(single.size() / 2, parallel_piece, [=, from = single.data()](std::size_t i, std::size_t end) {
+        widest([=]() mutable {
+            for (; i < end; ++i) to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
+        });
+    });
+}
+
 /// The lanes of a buffer, one after the other.
 class Lanes {
 public:
-    Lanes(model::Bytes& out, const ElementType& lane) : out_(out), lane_(lane) {}
-    std::size_t size() const { return out_.size() / lane_.lane_bytes; }
+    /// `packed`: as two nibbles to a byte, by functions that call in_blocks().
+    Lanes(model::Bytes& out, const ElementType& lane, bool packed) : out_(out), lane_(lane), packed_(packed) {}
+    std::size_t size() const { return packed_ ? 2 * out_.size() : out_.size() / lane_.lane_bytes; }
     /// The number of the element of lane i is i >> this; a vector takes the room of a power of two.
     int element_shift() const { return std::countr_zero(lane_.bytes / lane_.lane_bytes); }
-    bool are_floating() const { return lane_.is_floating(); }
     bool are_signed() const { return lane_.kind != ElementType::Kind::unsigned_integer; }
-    void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
-    /// Sets each lane to `real` or `whole` of its index, by the lane's type. Uses all cores. `numbers`: random numbers
-    /// per lane.
-    void put_each(const Random& random, unsigned numbers, const auto& real, const auto& whole) {
+    /// Sets each lane to make(lane type's zero, own, its index). Uses all cores. `numbers`: random numbers per lane.
+    void put_each(const Random& random, unsigned numbers, const auto& make) {
         in_blocks(random, numbers,
                   [&]<typename T>(T* lanes, const Random& first, std::size_t begin, std::size_t count) {
-                      widest([=] {
-                          auto own = first;
-                          for (std::size_t k = 0; k < count; ++k)
-                              if constexpr (std::is_integral_v<T>)
-                                  lanes[k] = static_cast<T>(whole(own, begin + k));
-                              else
-                                  lanes[k] = to_lane<T>(real(own, begin + k));
+                      widest([=, own = first]() mutable {
+                          for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(make(T{}, own, begin + k));
                       });
                   });
-    }
-    void put_each_whole(const Random& random, unsigned numbers, const auto& whole) {
-        put_each(
-            random, numbers, [=](Random& own, std::size_t i) { return static_cast<double>(whole(own, i)); }, whole);
     }
     /// Sets all lanes of an element to its number in a random order.
     void put_permutation(const Permutation& order) {
@@ -125,37 +129,52 @@ public:
             std::array<std::uint32_t, Permutation::at_once> numbers;
             const int shift = element_shift();
             order.put(begin >> shift, std::span(numbers).first(((count - 1) >> shift) + 1));
-            for (std::size_t k = 0; k < count; ++k)
-                if constexpr (std::is_integral_v<T>)
-                    lanes[k] = static_cast<T>(numbers[k >> shift]);
-                else
-                    lanes[k] = to_lane<T>(numbers[k >> shift]);
+            for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(numbers[k >> shift]);
         });
     }
     /// Sets the lanes to uniform numbers in ascending order.
-    void put_sorted(const Random& random, const Drawn& drawn) {
-        with_lane_type(lane_, [&]<typename T>(T) { sort_words<T>(random, drawn); });
-    }
-    void put_normal(const Random& random, const Drawn& drawn) {
-        // No rounding hides what the last places of a double are.
-        const auto exact = [drawn](Random& own, std::size_t) { return normal(own, drawn); };
-        if (lane_.lane_bytes == sizeof(double)) return put_each(random, 2, exact, exact);
-        in_blocks(random, 2, [&]<typename T>(T* lanes, const Random& first, std::size_t, std::size_t count) {
-            if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return;
-            std::array<double, at_once> least, most;
-            std::array<T, at_once> other;
-            widest([=, of = drawn, least = least.data(), most = most.data(), other = other.data()] {
-                auto own = first;
-                for (std::size_t k = 0; k < count; ++k) std::tie(least[k], most[k]) = bounds_of_normal(own, of);
-                for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(least[k]);
-                for (std::size_t k = 0; k < count; ++k) other[k] = to_lane<T>(most[k]);
+    void put_sorted(const Random& random, const Drawn& of) {
+        // The number of lanes of each bucket of words is drawn first, for parts of the lanes.
+        constexpr std::size_t most_parts = 64;
+        const auto count = size(), parts = std::clamp<std::size_t>(count / parallel_piece, 1, most_parts);
+        const int bits = std::clamp(static_cast<int>(std::bit_width(count / at_once)), 1, 10);
+        const auto buckets = std::size_t{1} << bits;
+        std::vector<std::vector<std::size_t>> sizes(parts, std::vector<std::size_t>(buckets));
+        each_in_parallel(parts, [&](std::size_t part) {
+            Random own(random.skipped(part)());
+            auto& of_part = sizes[part];
+            of_part[0] = count * (part + 1) / parts - count * part / parts;
+            for (auto width = buckets / 2; width > 0; width /= 2)
+                for (std::size_t b = 0; b < buckets; b += 2 * width) {
+                    of_part[b + width] = set_bits(own, of_part[b]);
+                    of_part[b] -= of_part[b + width];
+                }
+        });
+        std::vector<std::size_t> ends(buckets + 1);
+        for (std::size_t b = 0; b < buckets; ++b)
+            for (ends[b + 1] = ends[b]; const auto& of_part : sizes) ends[b + 1] += of_part[b];
+        with_lane_type(lane_, [&]<typename T>(T) {
+            const auto lane = [of](std::uint64_t word) {
+                return std::bit_cast<BitsOf<T>>(to_lane<T>(number<T>(word, of)));
+            };
+            const auto lanes = std::span(reinterpret_cast<BitsOf<T>*>(out_.data()), count);
+            each_in_parallel(buckets, [&](std::size_t b) {
+                Random own(random.skipped(parts + b)());
+                put_rising(own, lanes.subspan(ends[b], ends[b + 1] - ends[b]), std::uint64_t{b} << (64 - bits),
+                           64 - bits, lane);
             });
-            for (std::size_t k = 0; k < count; ++k) {
-                if (std::memcmp(&lanes[k], &other[k], sizeof(T)) == 0 && least[k] <= most[k]) continue;
-                auto own = first;
-                own.skip(2 * k);
-                lanes[k] = to_lane<T>(normal(own, drawn));
-            }
+        });
+    }
+    void put_normal(const Random& random, const Drawn& of) {
+        in_blocks(random, 1, [of]<typename T>(T* lanes, const Random& first, std::size_t, std::size_t count) {
+            if constexpr (std::is_integral_v<T>) return;
+            using Real = std::conditional_t<sizeof(T) == sizeof(double), double, float>;
+            std::array<Real, at_once> numbers;
+            widest([=, own = first, numbers = numbers.data()]() mutable {
+                for (std::size_t k = 0; k < at_once / 2; ++k)
+                    std::tie(numbers[k], numbers[k + at_once / 2]) = normal_pair<Real>(own());
+                for (std::size_t k = 0; k < count; ++k) lanes[k] = to_lane<T>(of.low + of.high * numbers[k]);
+            });
         });
     }
 
@@ -164,76 +183,21 @@ private:
     void in_blocks(const Random& random, unsigned numbers, const auto& work) {
         with_lane_type(lane_, [&]<typename T>(T) {
             in_parallel(size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-                auto own = random;
-                own.skip(numbers * begin);
-                for (auto at = begin; at < end; at += at_once, own.skip(numbers * at_once))
-                    work(reinterpret_cast<T*>(out_.data()) + at, own, at, std::min(at_once, end - at));
+                auto own = random.skipped(numbers * begin);
+                std::array<T, at_once> single;
+                for (auto at = begin; at < end; at += at_once, own.skip(numbers * at_once)) {
+                    const auto count = std::min(at_once, end - at);
+                    work(packed_ ? single.data() : reinterpret_cast<T*>(out_.data()) + at, own, at, count);
+                    if (packed_) pack(out_.data() + at / 2, std::as_bytes(std::span(single).first(count)));
+                }
             });
         });
     }
-    template <typename T>
-    void sort_words(const Random& random, const Drawn& of);
     std::byte* at(std::size_t i) { return out_.data() + i * lane_.lane_bytes; }
     model::Bytes& out_;
     const ElementType& lane_;
+    bool packed_;
 };
-
-/// Sorts by the leading bits of the words, then sorts each bucket by the rest of the number. The words are drawn
-/// twice, so that the lanes are the only memory: between the steps they hold a number's distance from its
-/// bucket's least.
-template <typename T>
-void Lanes::sort_words(const Random& random, const Drawn& of) {
-    using Lane = BitsOf<T>;
-    constexpr std::size_t bucket_bits = 10, buckets = 1 << bucket_bits, most_pieces = 64;
-    const auto count = size(), pieces = std::clamp<std::size_t>(count / parallel_piece, 1, most_pieces);
-    const auto number = [of](std::uint64_t word) { return std::is_integral_v<T> ? above(word, of) : word >> 40; };
-    const auto lane = [of](std::uint64_t distance) {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<Lane>(whole(distance, of));
-        else
-            return std::bit_cast<Lane>(to_lane<T>(uniform(distance << 40, of)));
-    };
-    const auto least = [number](std::size_t bucket) { return number(std::uint64_t{bucket} << (64 - bucket_bits)); };
-    const auto most = [number](std::size_t bucket) {
-        return number(std::uint64_t{bucket} << (64 - bucket_bits) | ~std::uint64_t{0} >> bucket_bits);
-    };
-    auto* const to = reinterpret_cast<Lane*>(out_.data());
-    std::vector<std::array<std::size_t, buckets>> starts(pieces);
-    const auto each_word = [&](std::size_t piece, const auto& work) {
-        std::array<std::uint64_t, at_once> words;
-        for (auto begin = count * piece / pieces, end = count * (piece + 1) / pieces; begin < end; begin += at_once) {
-            auto own = random;
-            own.skip(begin);
-            const auto here = std::min(at_once, end - begin);
-            widest([=, words = words.data()]() mutable {
-                for (std::size_t k = 0; k < here; ++k) words[k] = own();
-            });
-            for (std::size_t k = 0; k < here; ++k) work(words[k], words[k] >> (64 - bucket_bits));
-        }
-    };
-    each_in_parallel(pieces, [&](std::size_t piece) {
-        each_word(piece, [&](std::uint64_t, std::size_t bucket) { ++starts[piece][bucket]; });
-    });
-    std::array<std::size_t, buckets + 1> ends{};
-    for (std::size_t bucket = 0, next = 0; bucket < buckets; ++bucket) {
-        for (auto& of_piece : starts) next += std::exchange(of_piece[bucket], next);
-        ends[bucket + 1] = next;
-    }
-    each_in_parallel(pieces, [&](std::size_t piece) {
-        each_word(piece, [&](std::uint64_t word, std::size_t bucket) {
-            to[starts[piece][bucket]++] = static_cast<Lane>(number(word) - least(bucket));
-        });
-    });
-    each_in_parallel(pieces, [&](std::size_t piece) {
-        std::vector<Lane> sorted;
-        std::vector<std::uint32_t> places;
-        for (auto bucket = buckets * piece / pieces; bucket < buckets * (piece + 1) / pieces; ++bucket) {
-            const auto lanes = std::span(to, count).subspan(ends[bucket], ends[bucket + 1] - ends[bucket]);
-            sort_evenly<Lane>(lanes, most(bucket) - least(bucket), sorted, places);
-            for (auto& one : lanes) one = lane(least(bucket) + one);
-        }
-    });
-}
 
 std::int32_t power(Random& random, bool is_signed) {
     const auto bits = static_cast<std::int32_t>(random() >> 61), value = 1 << (bits >> 1);  // as below(8)
@@ -243,8 +207,7 @@ std::int32_t power(Random& random, bool is_signed) {
 void put_one_hot(Lanes& lanes, const Random& random, const Drawn& of) {
     const auto width = static_cast<std::size_t>(of.most);
     in_parallel(lanes.size() / width, parallel_piece, [&](std::size_t row, std::size_t end) {
-        auto own = random;
-        for (own.skip(row); row < end; ++row) lanes.put_whole(row * width + own.below(width), 1);
+        for (auto own = random.skipped(row); row < end; ++row) lanes.put_whole(row * width + own.below(width), 1);
     });
 }
 
@@ -286,26 +249,29 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
 
 namespace {
 
-void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
-    Lanes lanes(out, lane);
+void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::uint64_t seed, const Drawn& drawn,
+          bool packed) {
+    if (packed && (drawn.draw == Draw::sorted || drawn.draw == Draw::offsets || drawn.draw == Draw::one_hot)) {
+        model::Bytes single(count);
+        fill(single, lane, count, seed, drawn, false);
+        return pack(out.data(), {single.data(), single.size()});
+    }
+    Lanes lanes(out, lane, packed);
     Random random(mix64(seed));
     const int shift = lanes.element_shift();
     switch (drawn.draw) {
         case Draw::zero:
             break;
         case Draw::counting:
-            lanes.put_each_whole(random, 0,
-                                 [shift](Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
+            lanes.put_each(random, 0,
+                           [shift](auto, Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
             break;
         case Draw::constant:
-            lanes.put_each(
-                random, 0, [drawn](Random&, std::size_t) { return drawn.low; },
-                [drawn](Random&, std::size_t) { return drawn.least; });
+            lanes.put_each(random, 0, [drawn](auto lane, Random&, auto) { return number<decltype(lane)>(0, drawn); });
             break;
         case Draw::uniform:
-            lanes.put_each(
-                random, 1, [drawn](Random& own, std::size_t) { return uniform(own(), drawn); },
-                [drawn](Random& own, std::size_t) { return whole(above(own(), drawn), drawn); });
+            lanes.put_each(random, 1,
+                           [drawn](auto lane, Random& own, auto) { return number<decltype(lane)>(own(), drawn); });
             break;
         case Draw::sorted:
             lanes.put_sorted(random, drawn);
@@ -324,14 +290,13 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
                 break;
             }
             const auto order = random_order(count, mix64(seed));
-            lanes.put_each_whole(random, 0, [shift, from = order.data()](Random&, std::size_t i) -> std::int64_t {
-                return from[i >> shift];
-            });
+            lanes.put_each(random, 0,
+                           [=, from = order.data()](auto, Random&, std::size_t i) { return from[i >> shift]; });
             break;
         }
         case Draw::powers: {
             const bool is_signed = lanes.are_signed();
-            lanes.put_each_whole(random, 1, [=](Random& own, std::size_t) { return power(own, is_signed); });
+            lanes.put_each(random, 1, [=](auto, Random& own, auto) { return power(own, is_signed); });
             break;
         }
         case Draw::one_hot:
@@ -343,43 +308,32 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
     }
 }
 
-/// Calls put(i) for 0 .. count - 1, on all cores.
-void each(std::size_t count, auto put) {
-    in_parallel(count, parallel_piece, [put](std::size_t i, std::size_t end) {
-        widest([=]() mutable {
-            for (; i < end; ++i) put(i);
-        });
-    });
-}
-
 /// A cache of arrays. Cells of a plan and points of a tuning share equal arrays, in this process and on the device.
 class Kept {
 public:
-    /// The array of an equal request, else that of make().
-    template <typename Make>
-    model::SharedBytes find_or_make(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn,
-                                    Make make) {
-        const std::lock_guard lock(using_);
-        for (const auto& entry : entries_)
-            if (entry.count == count && entry.seed == seed && entry.drawn == drawn && entry.type == type)
-                return entry.data;
-        const auto bytes = type.bytes_of(count);
-        if (bytes > most_bytes) return make();
-        // The oldest arrays are dropped first. Each may have gigabytes.
-        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().data.size();
-        bytes_ += bytes;
-        entries_.push_back({type, count, seed, drawn, make()});
-        return entries_.back().data;
-    }
-
-private:
-    struct Entry {
+    struct Request {
         ElementType type;
         std::size_t count;
         std::uint64_t seed;
         Drawn drawn;
-        model::SharedBytes data;
+
+        bool operator==(const Request&) const = default;
     };
+    /// The array of an equal request, else that of make().
+    model::SharedBytes find_or_make(const Request& request, const auto& make) {
+        const std::lock_guard lock(using_);
+        const auto found = std::ranges::find(entries_, request, &Entry::first);
+        if (found != entries_.end()) return found->second;
+        const auto bytes = request.type.bytes_of(request.count);
+        if (bytes > most_bytes) return make();
+        // The oldest arrays are dropped first. Each may have gigabytes.
+        for (; bytes_ + bytes > most_bytes; entries_.pop_front()) bytes_ -= entries_.front().second.size();
+        bytes_ += bytes;
+        return entries_.emplace_back(request, make()).second;
+    }
+
+private:
+    using Entry = std::pair<Request, model::SharedBytes>;
     const std::size_t most_bytes =
         std::min<std::size_t>(std::size_t{4} << 30, static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16);
@@ -390,28 +344,15 @@ private:
 
 }  // namespace
 
-model::Bytes packed_nibbles(std::span<const std::byte> single) {
-    model::Bytes out(single.size() / 2);
-    each(out.size(), [to = out.data(), from = single.data()](std::size_t i) {
-        to[i] = (from[2 * i] & std::byte{15}) | from[2 * i + 1] << 4;
-    });
-    return out;
-}
-
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
     static Kept arrays;
-    if (type.is_packed()) {
-        const auto single = drawn_data(*model::builtin_type("uchar"), count, seed, drawn);
-        return arrays.find_or_make(type, count, seed, drawn, [&] {
-            return model::SharedBytes(type.bytes_of(count), [single] { return packed_nibbles(*single); });
-        });
-    }
-    return arrays.find_or_make(type, count, seed, drawn, [&] {
-        const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
-        const auto size = count * type.bytes;
+    return arrays.find_or_make({type, count, seed, drawn}, [&] {
+        const auto lane =
+            type.is_opaque() || type.is_packed() ? *model::builtin_type(type.is_packed() ? "uchar" : "float") : type;
+        const auto size = type.bytes_of(count);
         return model::SharedBytes(size, [=] {
             model::Bytes out(size);
-            fill(out, lane, count, seed, drawn);
+            fill(out, lane, count, seed, drawn, type.is_packed());
             return out;
         });
     });

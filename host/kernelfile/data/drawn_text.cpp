@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -15,68 +16,59 @@ namespace {
 
 // About as frequent as in English.
 constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuccmmfwygpbvk";
+constexpr std::size_t least = 2, lengths = 9;
+constexpr std::size_t words = 1024;  // of a piece
+
+std::size_t length(std::uint64_t number) { return least + Random::below_32(number, lengths); }
 
 }  // namespace
 
 void put_text(std::span<std::byte> out, const Random& random) {
-    constexpr std::size_t least = 2, lengths = 9, numbers = parallel_piece / 4;  // of a piece
-    struct Walk {
-        std::size_t number = 0, characters = 0;  // of all words so far
-        void add_word(std::uint64_t word) {
-            const auto length = least + Random::below_32(word, lengths);
-            number += 1 + length, characters += length;
-        }
-    };
-    const auto pieces = out.size() / least * (least + 1) / numbers + 1;
-    const auto from = [random](std::size_t number) {
-        auto own = random;
-        own.skip(number);
-        return own;
-    };
-    // Which number begins a word depends on all words before. So each piece is walked from every number that may begin
-    // its first word. Such walks soon meet.
-    std::vector<std::array<Walk, least + lengths>> walks(pieces);
-    each_in_parallel(pieces, [&](std::size_t piece) {
-        auto& all = walks[piece];
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] = {piece * numbers + i};
-        Walk rest;
-        for (;;) {
-            const auto [behind, ahead] = std::ranges::minmax_element(all, {}, &Walk::number);
-            rest.number = behind->number;
-            if (rest.number == ahead->number || rest.number >= (piece + 1) * numbers) break;
-            behind->add_word(from(rest.number)());
-        }
-        while (rest.number < (piece + 1) * numbers) rest.add_word(from(rest.number)());
-        for (auto& walk : all) walk = {std::max(walk.number, rest.number), walk.characters + rest.characters};
-    });
-    std::vector<Walk> starts(pieces);
-    for (std::size_t piece = 0; piece + 1 < pieces; ++piece) {
-        const auto& walk = walks[piece][starts[piece].number - piece * numbers];
-        starts[piece + 1] = {walk.number, starts[piece].characters + walk.characters};
+    // Words and letters have a sequence of random numbers each. A letter's number depends on its place only.
+    const Random of_words(random.skipped(0)()), of_letters(random.skipped(1)());
+    std::vector<std::size_t> begins{0};  // of the pieces
+    while (begins.back() < out.size()) {
+        const auto known = begins.size(), mean = words * (2 * least + lengths - 1) / 2;
+        begins.resize(known + (out.size() - begins.back()) / mean + 1);
+        in_parallel(begins.size() - known, parallel_piece / words, [&](std::size_t piece, std::size_t end) {
+            for (; piece < end; ++piece)
+                widest([own = of_words.skipped((known + piece - 1) * words), to = &begins[known + piece]]() mutable {
+                    for (std::size_t i = 0; i < words; ++i) *to += length(own());
+                });
+        });
+        std::partial_sum(begins.begin() + known - 1, begins.end(), begins.begin() + known - 1);
     }
-    constexpr std::size_t copied = 16;  // for each word, whose length is less
-    each_in_parallel(pieces, [&](std::size_t piece) {
-        const auto [first, before] = starts[piece];
-        if (before >= out.size()) return;
-        std::array<char, numbers + copied> letter, text;  // no vector, which costs more than its letters
-        std::array<std::uint8_t, numbers + copied> length, ends_line;
-        widest([own = from(piece * numbers), all = letter.size(), letter = letter.data(), length = length.data(),
-                ends_line = ends_line.data()]() mutable {
-            for (std::size_t i = 0; i < all; ++i) {
-                const auto word = own();
-                letter[i] = static_cast<char>(Random::below_32(word, letters.size()));
-                length[i] = static_cast<std::uint8_t>(least + Random::below_32(word, lengths));
-                ends_line[i] = word <= UINT64_MAX / 12;
+    static const auto pairs = [] {
+        std::array<std::array<char, 2>, letters.size() * letters.size()> all;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i] = {letters[i / letters.size()], letters[i % letters.size()]};
+        return all;
+    }();
+    each_in_parallel(begins.size() - 1, [&](std::size_t piece) {
+        if (begins[piece] >= out.size()) return;
+        constexpr std::size_t most = words * (least + lengths), of_number = 4;  // letters
+        const auto skipped = begins[piece] % of_number, size = begins[piece + 1] - begins[piece] + skipped;
+        std::array<std::uint16_t, most / 2> pair;
+        std::array<char, most> text;
+        std::array<std::uint8_t, words> size_of;
+        std::array<char, words> before;
+        widest([letter = of_letters.skipped(begins[piece] / of_number), word = of_words.skipped(piece * words), size,
+                pair = pair.data(), size_of = size_of.data(), before = before.data()]() mutable {
+            for (std::size_t i = 0; i < size; i += of_number) {
+                const auto number = letter();
+                pair[i / 2] = static_cast<std::uint16_t>((number >> 32) * pairs.size() >> 32);
+                pair[i / 2 + 1] = static_cast<std::uint16_t>((number & UINT32_MAX) * pairs.size() >> 32);
+            }
+            for (std::size_t i = 0; i < words; ++i) {
+                const auto number = word();
+                size_of[i] = static_cast<std::uint8_t>(length(number));
+                before[i] = (number & UINT32_MAX) <= UINT32_MAX / 12 ? '\n' : ' ';
             }
         });
-        for (auto& one : letter) one = letters[static_cast<std::size_t>(one)];
-        std::size_t size = 0;
-        for (auto number = first - piece * numbers; number < numbers; number += 1 + length[number]) {
-            std::memcpy(&text[size], &letter[number + 1], copied);
-            if (before + size > 0) text[size] = ends_line[number + 1] ? '\n' : ' ';
-            size += length[number];
-        }
-        std::memcpy(out.data() + before, text.data(), std::min(size, out.size() - before));
+        for (std::size_t i = 0; i < size; i += 2) std::memcpy(&text[i], pairs[pair[i / 2]].data(), 2);
+        for (std::size_t i = 0, at = skipped; i < words; at += size_of[i++])
+            if (piece + i > 0) text[at] = before[i];
+        std::memcpy(out.data() + begins[piece], &text[skipped], std::min(size - skipped, out.size() - begins[piece]));
     });
 }
 

@@ -13,10 +13,9 @@ namespace cllab::kernelfile {
 
 /// The unsigned integer of the lane's size.
 template <typename T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 template <typename T>
 T load(const std::byte* from) {
@@ -26,11 +25,11 @@ T load(const std::byte* from) {
 }
 
 template <typename T>
-T to_lane(double value) {
+T to_lane(auto value) {
     if constexpr (std::is_same_v<T, Bfloat16>)
         return to_bfloat16(static_cast<float>(value));
     else if constexpr (std::is_same_v<T, Half>)
-        return to_half(value);
+        return to_half(static_cast<double>(value));
     else
         return static_cast<T>(value);
 }

@@ -25,47 +25,60 @@ using model::ElementType;
 /// Whether all lanes are near enough. If not, `errors` is unchanged. Fast even if every lane differs.
 template <typename T>
 bool all_near_enough(const std::byte* found, const std::byte* expected, std::size_t count, model::Errors& errors) {
-    // Doubles that are not negative have the order of their bits, which vectors can compare.
-    using Bits = std::int64_t;
-    Bits absolute = 0, relative = 0, ulp = 0, wrong = 0;
-    widest([=, allowed = errors.allowed(), to = std::array{&absolute, &relative, &ulp, &wrong}] {
-        Bits most_apart = 0, most_part = 0, most_steps = 0, faults = 0;
-        for (std::size_t k = 0; k < count; ++k) {
-            const auto a = load<T>(found + k * sizeof(T)), e = load<T>(expected + k * sizeof(T));
-            const double f = static_cast<double>(a), w = static_cast<double>(e), size = std::abs(w);
-            double apart = 0, steps = 0;
-            bool equal = false, finite = true;
-            if constexpr (std::is_integral_v<T>) {
-                apart = model::distance(a, e);
-                equal = a == e;
-            } else {
-                apart = std::abs(f - w), steps = model::ulps_between(a, e);
-                equal = (f == w) | ((f != f) & (w != w));
-                finite = (std::abs(f) < INFINITY) & (size < INFINITY);
+    // The largest absolute error, relative error and ulps; the fourth is 0 if all lanes are near enough.
+    const auto largest = [=]<typename Real>(Real, const model::Tolerance& allowed) {
+        // Numbers that are not negative have the order of their bits, which vectors can compare.
+        using Bits = std::conditional_t<sizeof(Real) == sizeof(float), std::int32_t, std::int64_t>;
+        std::array<Bits, 4> out;
+        widest([=, to = &out] {
+            Bits most_apart = 0, most_part = 0, most_steps = 0, faults = 0;
+            for (std::size_t k = 0; k < count; ++k) {
+                const auto a = load<T>(found + k * sizeof(T)), e = load<T>(expected + k * sizeof(T));
+                const auto f = static_cast<Real>(a), w = static_cast<Real>(e), size = std::abs(w);
+                Real apart = 0, steps = 0;
+                bool equal = false, finite = true;
+                if constexpr (std::is_integral_v<T>) {
+                    apart = static_cast<Real>(model::distance(a, e));
+                    equal = a == e;
+                } else {
+                    apart = std::abs(f - w), steps = model::ulps_between(a, e);
+                    equal = (f == w) | ((f != f) & (w != w));
+                    finite = (std::abs(f) < INFINITY) & (size < INFINITY);
+                }
+                const Real part = apart / (w == 0 ? static_cast<Real>(INFINITY) : size);
+                const bool near = (apart <= static_cast<Real>(allowed.absolute)) |
+                                  (apart <= static_cast<Real>(allowed.relative) * size) |
+                                  (!std::is_integral_v<T> & (steps <= static_cast<Real>(allowed.ulp)));
+                const Bits counts = equal ? 0 : -1;
+                faults |= (near & finite) ? 0 : counts;
+                most_apart = std::max(most_apart, std::bit_cast<Bits>(apart) & counts);
+                most_part = std::max(most_part, std::bit_cast<Bits>(part) & counts);
+                most_steps = std::max(most_steps, std::bit_cast<Bits>(steps) & counts);
             }
-            const double part = apart / (w == 0 ? INFINITY : size);
-            const bool near = (apart <= allowed.absolute) | (apart <= allowed.relative * size) |
-                              (!std::is_integral_v<T> & (steps <= allowed.ulp));
-            const Bits counts = equal ? 0 : -1;
-            faults |= (near & finite) ? 0 : counts;
-            most_apart = std::max(most_apart, std::bit_cast<Bits>(apart) & counts);
-            most_part = std::max(most_part, std::bit_cast<Bits>(part) & counts);
-            most_steps = std::max(most_steps, std::bit_cast<Bits>(steps) & counts);
-        }
-        *to[0] = most_apart, *to[1] = most_part, *to[2] = most_steps, *to[3] = faults;
-    });
-    if (wrong != 0) return false;
-    errors.add(std::bit_cast<double>(absolute), std::bit_cast<double>(relative), std::bit_cast<double>(ulp),
-               !std::is_integral_v<T>);
-    return true;
+            *to = {most_apart, most_part, most_steps, faults};
+        });
+        const auto real = std::bit_cast<std::array<Real, 4>>(out);
+        return std::array<double, 4>{real[0], real[1], real[2], out[3] == 0 ? 0.0 : 1.0};
+    };
+    const auto& allowed = errors.allowed();
+    if constexpr (sizeof(T) == 1) {
+        // Floats order the quotients of bytes as doubles do. Most blocks have no larger error than those before.
+        const auto [absolute, relative, ulp, wrong] =
+            largest(float{}, {std::floor(allowed.absolute), allowed.relative * (1 - 0x1p-20), 0});
+        if (wrong == 0 && absolute <= errors.absolute() && relative <= static_cast<float>(errors.relative()))
+            return true;
+    }
+    const auto [absolute, relative, ulp, wrong] = largest(double{}, allowed);
+    if (wrong == 0) errors.add(absolute, relative, ulp, !std::is_integral_v<T>);
+    return wrong == 0;
 }
 
-constexpr std::size_t at_once = 128;  // lanes compared as bytes first: most are equal
+constexpr std::size_t at_once = 256;  // lanes compared as bytes first: most are equal
 
 /// Two arrays, or one field of two arrays of structs.
 struct Compared {
     std::span<const std::byte> found, expected;
-    const ElementType& type;  ///< of the elements or of the field; nibbles are read as bytes
+    const ElementType& type;   ///< of the elements or of the field; nibbles are read as bytes
     std::size_t begin, every;  ///< of the field; bytes from element to element
     bool packed = false;
 
@@ -183,17 +196,17 @@ bool is_small_error(const Compared& both, double absolute) {
         for (; begin < end; begin += at_once) {
             const auto count = static_cast<Bits>(std::min(at_once, end - begin));
             const Bits skip = both.type.lanes == 3 ? 3 : 4;
-            widest([=, at = both.block(both.expected, begin, count, copy.data()), all = &own_sizes,
-                    above = &own_large] {
-                Bits finite = 0, larger = 0;
-                for (Bits k = 0; k < count; ++k) {
-                    const auto size = size_bits<T>(at + k * sizeof(T));
-                    const Bits counts = size < infinite && k % 4 != skip;
-                    finite = static_cast<Bits>(finite + counts);
-                    larger = static_cast<Bits>(larger + (size >= least ? counts : 0));
-                }
-                *all += finite, *above += larger;
-            });
+            widest(
+                [=, at = both.block(both.expected, begin, count, copy.data()), all = &own_sizes, above = &own_large] {
+                    Bits finite = 0, larger = 0;
+                    for (Bits k = 0; k < count; ++k) {
+                        const auto size = size_bits<T>(at + k * sizeof(T));
+                        const Bits counts = size < infinite && k % 4 != skip;
+                        finite = static_cast<Bits>(finite + counts);
+                        larger = static_cast<Bits>(larger + (size >= least ? counts : 0));
+                    }
+                    *all += finite, *above += larger;
+                });
         }
         sizes += own_sizes, large += own_large;
     });
@@ -256,8 +269,10 @@ std::optional<std::string> lanes_difference(const std::string& name, const Compa
     std::string out = where + " is " + text(both.found) + ", " + whose + " " + text(both.expected);
     if (!type.is_floating()) return out;
     const auto spread = with_lane_type(type, [&]<typename T>(T) {
-        if constexpr (std::is_integral_v<T>) return Spread{};
-        else return spread_of<T>(both);
+        if constexpr (std::is_integral_v<T>)
+            return Spread{};
+        else
+            return spread_of<T>(both);
     });
     if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
     return all_errors ? out + "; " + words_of(spread) : out;
@@ -281,10 +296,9 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
     // The tolerance is for rounding. In a struct with floating-point fields, all other fields must be equal.
     model::Errors exact{model::Tolerance{}};
     for (const auto& member : type.members)
-        if (auto wrong = lanes_difference(name + "." + member.name,
-                                          {found, expected, member.type, member.begin, type.bytes},
-                                          has_floats(type) && !has_floats(member.type) ? exact : errors, whose,
-                                          all_errors))
+        if (auto wrong =
+                lanes_difference(name + "." + member.name, {found, expected, member.type, member.begin, type.bytes},
+                                 has_floats(type) && !has_floats(member.type) ? exact : errors, whose, all_errors))
             return wrong;
     if (!type.members.empty()) return std::nullopt;
     if (type.is_packed()) return lanes_difference(name, {found, expected, bytes, 0, 1, true}, errors, whose, false);
