@@ -92,8 +92,13 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (place->memory) {
         const auto* stream = stream_like(record, limits);
         if (!stream) return out.lacks("memory traffic", "memory bandwidth");
-        out.bounds.push_back(
-            without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
+        const auto all = at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream);
+        auto bound = without_nearer(all, place->nearer);
+        // If memory alone would take longer than the launch, caches served what the launch moves again.
+        if (has_counts(record) && bound.seconds > record.time->median)
+            bound = without_nearer(
+                all, 1 - (1 - place->nearer) * std::min(1.0, distinct(*record.counts, work).bytes() / work.bytes));
+        out.bounds.push_back(std::move(bound));
     } else if (!work.read) {
         return leave_out("the kernel's buffers may fit a cache, and the number of bytes read is not known");
     } else if (*work.read <= 0) {

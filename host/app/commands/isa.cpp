@@ -100,12 +100,23 @@ std::string listed(const CellCode& code, const LiveCode& live, const inspect::In
            (numbered ? fmt::format("{:8}", one.address) : fmt::format("{:8x}", one.address)) + ":  " + one.text + "\n";
 }
 
+/// Every instruction of the kernel, with its live registers; the disassembler's text where they are not counted.
+std::string whole_text(const CellCode& code, const LiveCode& live) {
+    std::string text = live.head, line;
+    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
+    return code.counts.isa ? text : code.isa;
+}
+
 /// The code that runs: regions until nine tenths of the samples are shown. Without samples, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
     const auto& stats = code.counts;
     std::string text = code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
                                 : "hot: unknown: cllab cannot sample this device\n";
     if (!code.hot_note.empty()) text += printable(code.hot_note) + "\n";
+    if (code.hot && !code.hot->known() && !code.compiler.empty() && !stats.loops.empty())
+        text += std::string("next: ") +
+                (code.own ? "--global N --work flops=2*N declares work-items and multiply-adds; or " : "") +
+                "--device D in place of --target, which samples or counts what runs\n";
     const auto head = [&](const std::string& place, const inspect::Counts& counts) {
         text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
     };
@@ -135,21 +146,35 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
         head("innermost loop at " + loop.header + model::and_like(group.size() - 1), loop.own);
         for (const auto i : loop.body) text += listed(code, live, stats.code.instructions[i], line);
     }
+    if (bodies.empty() && stats.loops.empty()) text += "\nno loop: the whole kernel\n" + whole_text(code, live);
     return text;
 }
 
-/// Prints the hot code of one kernel for several targets, one column per target. Wraps prose.
-void print_columns(const std::vector<CellCode>& codes) {
-    constexpr std::size_t least = 30, gap = 2;
-    const auto width = std::max(least, page_width() / codes.size() - gap);
+/// One kernel's listings or hot code for several targets, side by side; below each other where the page is too narrow.
+/// Wraps prose.
+void print_columns(std::span<const CellCode> codes, const IsaOptions& invocation) {
+    constexpr std::size_t least = 38, gap = 2;
+    const std::size_t page = gap + (invocation.width > 0 ? invocation.width : page_width());
+    const auto most = std::max<std::size_t>(1, page / (least + gap)), lines = (codes.size() + most - 1) / most;
+    const auto in_a_line = (codes.size() + lines - 1) / lines, width = page / in_a_line - gap;
     std::vector<Strings> columns;
     std::size_t rows = 0;
-    for (const auto& code : codes) {
-        if (!code.has_code()) continue;
+    if (!invocation.hot) put("\n");
+    for (const auto& code : codes.first(in_a_line)) {
         auto& column = columns.emplace_back();
-        for (const auto& line : split(code.id + " for " + code.where + "\n" + hot_text(code, {}), '\n'))
-            for (auto& part : lines_within(line.starts_with(' ') ? line : trim(report::wrap(line, "", width)), width))
-                column.push_back(std::move(part));
+        const auto text = invocation.hot ? hot_text(code, {}) : whole_text(code, {});
+        for (auto line : split(code.id + " for " + code.where + "\n" + text, '\n')) {
+            if (line.starts_with("   ")) {  // an instruction
+                const auto begin = line.find_first_not_of(' ');
+                const auto blanks = [](char a, char b) { return a == ' ' && b == ' '; };
+                line.erase(std::unique(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), blanks),
+                           line.end());
+                line.erase(0, std::min<std::size_t>(begin, 4));
+            } else {
+                line = trim(report::wrap(line, "", width));
+            }
+            for (auto& part : lines_within(line, width)) column.push_back(std::move(part));
+        }
         rows = std::max(rows, column.size());
     }
     for (std::size_t row = 0; row < rows; ++row) {
@@ -158,13 +183,7 @@ void print_columns(const std::vector<CellCode>& codes) {
             line += fmt::format("{:<{}}", row < column.size() ? column[row] : "", width + gap);
         put(line.substr(0, line.find_last_not_of(' ') + 1) + "\n");
     }
-}
-
-/// Prints every instruction of the kernel, with its live registers.
-void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
-    std::string text = live.head, line;
-    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
-    put_listing(text, width);
+    if (codes.size() > in_a_line) print_columns(codes.subspan(in_a_line), invocation);
 }
 
 void print_code(const CellCode& code, const IsaOptions& invocation) {
@@ -176,7 +195,7 @@ void print_code(const CellCode& code, const IsaOptions& invocation) {
     if (invocation.hot)
         put_listing(hot_text(code, live), invocation.width);
     else if (invocation.live && !invocation.summary)
-        print_live(code, live, invocation.width);
+        put_listing(whole_text(code, live), invocation.width);
     else
         put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
     if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
@@ -343,15 +362,21 @@ int run_isa(const IsaOptions& asked) {
     int lost = 0;
     const auto codes = all_codes(invocation, lost);
     if (gate.prints()) {
+        auto shown = codes;
+        std::erase_if(shown, [](const CellCode& code) { return !code.has_code(); });
+        const auto of_kernels = grouped(shown, [](const CellCode& code) { return code.id; });
+        const bool several = asked.targets.size() > 1, table_only = asked.summary || !asked.columns.empty();
         if (!asked.compilers.empty())
             print_by_compiler(codes);
-        else if (asked.targets.size() > 1 && asked.hot)
-            for (const auto& same : grouped(codes, [](const CellCode& code) { return code.id; })) print_columns(same);
-        else if (asked.targets.size() > 1 || gate.is_asked())
+        else if (!several && !gate.is_asked())
+            for (const auto& code : shown) print_code(code, invocation);
+        else if (!several || !asked.hot)
             print_table(codes, invocation.columns);
-        else
-            for (const auto& code : codes)
-                if (code.has_code()) print_code(code, invocation);
+        if (several && asked.compilers.empty() &&
+            (asked.hot || (of_kernels.size() == 1 && !gate.is_asked() && !table_only)))
+            for (const auto& same : of_kernels) print_columns(same, invocation);
+        else if (several && asked.compilers.empty() && !table_only && !gate.is_asked())
+            put("  listings left out: name one kernel, or use --hot\n");
     }
     const int failed = report_failures(codes, invocation);
     return gate.finish(codes, std::max(lost, failed));
