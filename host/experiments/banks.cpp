@@ -105,7 +105,7 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     out.push_back(figure("banks." + of, "local memory banks" + label, "bank", fit->banks,
                          how + (also.empty() ? "" : "; as good: " + also)));
     out.push_back(figure("width." + of, "bank width" + label, "byte", fit->bank_bytes, how));
-    out.push_back(figure("way." + of, "bank conflict: time per further lane" + label, "s", fit->per_slot, how));
+    out.push_back(figure("way." + of, "bank conflict, time per further lane" + label, "s", fit->per_slot, how));
 }
 
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {

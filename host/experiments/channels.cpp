@@ -113,16 +113,16 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     out.push_back(rate_finding(
         curve.variant + ".rate", "L2 " + curve.variant + " bandwidth", "B/s", best, 1,
         "best spacing, " + bytes_text(best.x) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
-    out.push_back(ratio_finding(curve.variant + ".worst", "memory channels: " + curve.variant + " at the worst spacing",
+    out.push_back(ratio_finding(curve.variant + ".worst", "memory channels, " + curve.variant + " at the worst spacing",
                                 worst, best, "time at " + bytes_text(worst.x) + " over that at the best spacing"));
     if (const auto found = find_interleave(xs(curve), bandwidth)) {
         const double bytes = found->bytes;
-        out.push_back({curve.variant + ".interleave", "memory channels: " + curve.variant + " interleave", "byte",
+        out.push_back({curve.variant + ".interleave", "memory channels, " + curve.variant + " interleave", "byte",
                        bytes, bytes, 2 * bytes,
                        "largest power-of-two spacing at full bandwidth; worst beyond it " +
                            format_significant(found->ratio, 3) + " times slower"});
     } else {
-        out.push_back(withheld(curve.variant + ".interleave", "memory channels: " + curve.variant + " interleave",
+        out.push_back(withheld(curve.variant + ".interleave", "memory channels, " + curve.variant + " interleave",
                                "no spacing is slower from some point on; addresses may be hashed over the channels"));
     }
 }

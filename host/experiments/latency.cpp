@@ -142,7 +142,7 @@ std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const 
     const double from = found.front().high,
                  level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
     const auto refuse = [&](const std::string& why) {
-        return std::vector{withheld(id + ".reach", name + ": reach",
+        return std::vector{withheld(id + ".reach", name + ", reach",
                                     "loads to other pages take longer from " + bytes_text(from) + " on, " + why)};
     };
     if (from <= page) return refuse("within one page of " + bytes_text(page) + ", so it is not the TLB");

@@ -78,6 +78,15 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
+/// Share of the declared bytes that the launch moves for the first time: at most the size of the buffers, twice for
+/// those that it reads and writes.
+double share_of_first(const Counts& counts, const model::WorkInfo& work) {
+    if (counts.footprint.empty() || counts.footprint.back().sectors <= 0) return 1;
+    const auto& all = counts.footprint.back();
+    const double times = (all.read_sectors + all.written_sectors) / all.sectors;
+    return std::min({1.0, distinct(counts, work).bytes() / work.bytes, times * work.footprint / work.bytes});
+}
+
 /// Bounds the declared bytes, else the counted distinct bytes, else one use of every buffer.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
@@ -96,8 +105,7 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
         auto bound = without_nearer(all, place->nearer);
         // If memory alone would take longer than the launch, caches served what the launch moves again.
         if (has_counts(record) && bound.seconds > record.time->median)
-            bound = without_nearer(
-                all, 1 - (1 - place->nearer) * std::min(1.0, distinct(*record.counts, work).bytes() / work.bytes));
+            bound = without_nearer(all, 1 - (1 - place->nearer) * share_of_first(*record.counts, work));
         out.bounds.push_back(std::move(bound));
     } else if (!work.read) {
         return leave_out("the kernel's buffers may fit a cache, and the number of bytes read is not known");

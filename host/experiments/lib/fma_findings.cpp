@@ -155,11 +155,11 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         time.push_back(row.sample->per_step);
     }
     if (const auto step = fit_step(size, time); step && step->after > step->before)
-        out.push_back(figure("code.knee", "instruction cache: straight-line code at full speed", "FMA", step->position,
+        out.push_back(figure("code.knee", "instruction cache, straight-line code at full speed", "FMA", step->position,
                              "longest straight line at full speed; beyond it a step takes " +
                                  text_of(step->after / step->before) + " times as long"));
     else if (size.size() >= 3)
-        out.push_back(withheld("code.knee", "instruction cache: straight-line code at full speed",
+        out.push_back(withheld("code.knee", "instruction cache, straight-line code at full speed",
                                "a straight line of " + text_of(size.back()) +
                                    " FMA is no slower per step than one of " + text_of(size.front()) +
                                    ", so the instruction cache holds more"));

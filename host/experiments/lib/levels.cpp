@@ -327,7 +327,7 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
 std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name,
                          const std::string& how) {
     const auto hold = [&](const std::string& why) {
-        return std::vector{withheld(id + ".reach", name + ": reach", why)};
+        return std::vector{withheld(id + ".reach", name + ", reach", why)};
     };
     struct Point {
         double x, more, least;
@@ -352,9 +352,9 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);
     const double reach = (first - 1)->x;
-    return {{id + ".reach", name + ": reach", "byte", reach, reach, first->x,
+    return {{id + ".reach", name + ", reach", "byte", reach, reach, first->x,
              how + "; high is the first footprint where they take 20 % longer"},
-            {id + ".cost", name + ": cost per load", "s", cost.median, cost.low, cost.high,
+            {id + ".cost", name + ", cost per load", "s", cost.median, cost.low, cost.high,
              how + "; up to 16 times the reach"}};
 }
 

@@ -111,7 +111,7 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
 std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
     std::vector<Column> columns{{.title = "cell", .names = Names::by_itself},
                                 {.title = "change"},
-                                {.title = r.recorded ? "time" : "paired", .right = true, .key = "time"},
+                                {.title = r.recorded ? "time" : "paired", .right = true},
                                 {.title = "interval", .keep = 60},
                                 {.title = "control", .right = true, .keep = 40},
                                 {.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30}};
