@@ -53,15 +53,6 @@ std::optional<std::string> check_load(const Layout& layout, std::span<const std:
     return first_difference(buffers, "out", expected);
 }
 
-std::vector<std::string> spacings() {
-    std::vector<std::string> out;
-    for (int bytes = 64; bytes <= 32768; bytes *= 2) {
-        out.push_back(std::to_string(bytes));
-        if (bytes >= 256) out.push_back(std::to_string(bytes + 64));  // an odd number of lines
-    }
-    return out;
-}
-
 Layout layout_of(const Device& device, const std::string&, Params& params) {
     if (device.is_cpu())
         throw Unsupported(

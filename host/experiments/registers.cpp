@@ -7,8 +7,6 @@ namespace cllab::model::registers_family {
 
 using namespace lib;
 
-constexpr std::size_t most_live = 512;
-
 /// The encoding test: a kernel stores a known number and names its register.
 Setup setup_encoding(const std::string& variant) {
     const std::uint32_t number = std::stoul(variant.substr(1));

@@ -1,30 +1,16 @@
 // `cllab isa`: the machine code of kernels, and figures of it.
 #include "inspect/isa/isa.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <set>
 #include <span>
 #include <utility>
 
-#include "app/choose/choice.hpp"
 #include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/commandline/rows.hpp"
-#include "app/commands.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/grouped.hpp"
+#include "app/commands/command_file.hpp"
 #include "core/kernel_text.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
-#include "report/table/columns.hpp"
-#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -41,12 +27,6 @@ Strings lines_within(const std::string& text, std::size_t width) {
         }
         return printable(shown.size() > width ? shown.substr(0, width - 1) + "+" : shown);
     });
-}
-
-/// Prints a disassembler's text; lines longer than `width` columns are cut. `width` 0: unchanged.
-void put_listing(const std::string& text, unsigned width) {
-    if (width == 0) return put(printable(text, "\n\t"));
-    for (const auto& line : lines_within(text, width)) put(line + "\n");
 }
 
 /// A row per target. Many targets lack the same, so the reasons are numbered below the table.
@@ -114,9 +94,8 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
                                 : "hot: unknown: cllab cannot sample this device\n";
     if (!code.hot_note.empty()) text += printable(code.hot_note) + "\n";
     if (code.hot && !code.hot->known() && !code.compiler.empty() && !stats.loops.empty())
-        text += std::string("next: ") +
-                (code.own ? "--global N --work flops=2*N declares work-items and multiply-adds; or " : "") +
-                "--device D in place of --target, which samples or counts what runs\n";
+        text +=
+            concat("next: ", code.own ? "--global N --work flops=2*N, or " : "", "--device D in place of --target\n");
     const auto head = [&](const std::string& place, const inspect::Counts& counts) {
         text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
     };
@@ -164,8 +143,7 @@ void print_columns(std::span<const CellCode> codes, const IsaOptions& invocation
         auto& column = columns.emplace_back();
         const auto text = invocation.hot ? hot_text(code, {}) : whole_text(code, {});
         for (auto line : split(code.id + " for " + code.where + "\n" + text, '\n')) {
-            if (line.starts_with("   ")) {  // an instruction
-                const auto begin = line.find_first_not_of(' ');
+            if (const auto begin = line.find_first_not_of(' '); begin != line.npos && begin > 2) {  // an instruction
                 const auto blanks = [](char a, char b) { return a == ' ' && b == ' '; };
                 line.erase(std::unique(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), blanks),
                            line.end());
@@ -192,12 +170,12 @@ void print_code(const CellCode& code, const IsaOptions& invocation) {
         put(concat("note: its status is ", model::name(code.status), "; the code does not depend on its results\n"));
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
-    if (invocation.hot)
-        put_listing(hot_text(code, live), invocation.width);
-    else if (invocation.live && !invocation.summary)
-        put_listing(whole_text(code, live), invocation.width);
-    else
-        put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    const auto text = invocation.hot       ? hot_text(code, live)
+                      : invocation.summary ? code.summary
+                      : invocation.live    ? whole_text(code, live)
+                                           : with_source(code);
+    if (invocation.width == 0) put(printable(text, "\n\t"));
+    for (const auto& line : invocation.width > 0 ? lines_within(text, invocation.width) : Strings()) put(line + "\n");
     if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");
 }
@@ -274,17 +252,14 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
         columns.push_back({.title = code.column, .right = true});
     }
     for (const auto& same : grouped(codes, [](const CellCode& code) { return std::pair(code.id, code.where); })) {
-        const auto figures = mapped(same, figures_of);
+        Json figures;  // by compiler and name
+        for (const auto& code : same)
+            if (code.has_code()) figures[code.column] = figures_of(code)["figures"];
         for (const char* name : {"registers", "spills", "loop", "code"}) {
             Strings cells{same.front().id, same.front().where, name};
             std::string before = "-";
             for (const auto& compiler : compilers) {
-                const auto code = std::ranges::find(same, compiler, &CellCode::column);
-                const bool there = code != same.end() && code->has_code();
-                const auto value =
-                    there
-                        ? figures[static_cast<std::size_t>(code - same.begin())]["figures"][name].value("value", Json())
-                        : Json();
+                const auto& value = figures[compiler][name]["value"];
                 const auto text = value.is_null() ? "-" : value.dump();
                 cells.push_back((text != "-" && before != "-" && text != before ? "* " : "") + text);
                 if (text != "-") before = text;
@@ -365,18 +340,19 @@ int run_isa(const IsaOptions& asked) {
         auto shown = codes;
         std::erase_if(shown, [](const CellCode& code) { return !code.has_code(); });
         const auto of_kernels = grouped(shown, [](const CellCode& code) { return code.id; });
-        const bool several = asked.targets.size() > 1, table_only = asked.summary || !asked.columns.empty();
+        const bool several = asked.targets.size() > 1,
+                   table_only = asked.summary || !asked.columns.empty() || gate.is_asked();
         if (!asked.compilers.empty())
             print_by_compiler(codes);
         else if (!several && !gate.is_asked())
             for (const auto& code : shown) print_code(code, invocation);
         else if (!several || !asked.hot)
             print_table(codes, invocation.columns);
-        if (several && asked.compilers.empty() &&
-            (asked.hot || (of_kernels.size() == 1 && !gate.is_asked() && !table_only)))
-            for (const auto& same : of_kernels) print_columns(same, invocation);
-        else if (several && asked.compilers.empty() && !table_only && !gate.is_asked())
+        const bool listings = several && asked.compilers.empty() && (asked.hot || !table_only);
+        if (listings && !asked.hot && of_kernels.size() > 1)
             put("  listings left out: name one kernel, or use --hot\n");
+        else if (listings)
+            for (const auto& same : of_kernels) print_columns(same, invocation);
     }
     const int failed = report_failures(codes, invocation);
     return gate.finish(codes, std::max(lost, failed));

@@ -230,6 +230,7 @@ private:
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
+        const auto refuse = [&](const std::string& why) { hold(id + ".latency", name + " latency", why); };
         for (const auto& p : reading_.plateaus) {
             // The plateau must contain footprints that are too large for the previous level, and none that are too
             // large for this one.
@@ -240,16 +241,13 @@ private:
                 std::vector<double> others;
                 for (const auto& s : chases_.other_pages->samples)
                     if (s.x >= p.first_x && s.x <= p.capacity.value) others.push_back(s.per_step);
-                if (others.empty())
-                    return hold(id + ".latency", name + " latency",
-                                "no buffer of its size was measured in the other kind of pages");
+                if (others.empty()) return refuse("no buffer of its size was measured in the other kind of pages");
                 if (std::abs(median_of(others) / p.value.value - 1) >= 0.25)
-                    return hold(id + ".latency", name + " latency",
-                                "small and huge pages give times that differ by more than a quarter");
+                    return refuse("small and huge pages give times that differ by more than a quarter");
             }
             return latency(id, name, p);
         }
-        hold(id + ".latency", name + " latency", concat("buffers that fit it give different times", disturbed));
+        refuse(concat("buffers that fit it give different times", disturbed));
     }
 
     void level_size(const std::string& id, const std::string& name, double below, double size_here) {

@@ -190,11 +190,9 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
                             time_text(least), command)};
     }
     const auto copy = metric_value(least, "of_copy");
-    return {fmt::format("{} takes {}{}.", least.id, time_text(least),
-                        copy ? ", at " + format_significant(*copy, 3) +
-                                   " % of the bandwidth of a plain copy of as many bytes" +
-                                   (*copy > 100 ? ": caches serve some of them, or most are reads" : "")
-                             : "")};
+    return {fmt::format(
+        "{} takes {}{}.", least.id, time_text(least),
+        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
 /// " per byte" or " per operation" if the variants do different amounts of work, so that ratios are of rates; empty if
