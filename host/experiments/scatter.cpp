@@ -113,9 +113,9 @@ Finding block_rate(const Curve& curve) {
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.size() < 2 || curve.samples.front().x != 1) return;
     const auto &one = curve.samples.front(), &most = curve.samples.back();
-    const auto label = curve.variant;
-    out.push_back(ratio_finding(label + ".cost", "scattered " + label + ", " + text_of(most.x) + " blocks per wave",
-                                most, one, "time of a wave's access over that of a coalesced one"));
+    out.push_back(ratio_finding(curve.variant + ".cost",
+                                "scattered " + curve.variant + ", " + text_of(most.x) + " blocks per wave", most, one,
+                                "time of a wave's access over that of a coalesced one"));
     out.push_back(block_rate(curve));
 }
 

@@ -79,10 +79,11 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
 }
 
 /// Share of the declared bytes that the launch moves for the first time: at most the size of the buffers, twice for
-/// those that it reads and writes.
+/// those that it reads and writes. 1 if it does not request all of the declared bytes.
 double share_of_first(const Counts& counts, const model::WorkInfo& work) {
-    if (counts.footprint.empty() || counts.footprint.back().sectors <= 0) return 1;
-    const auto& all = counts.footprint.back();
+    const auto all = counts.footprint.empty() ? model::Footprint{} : counts.footprint.back();
+    const double asked = per_launch(counts, counts.global.load_bytes) + per_launch(counts, counts.global.store_bytes);
+    if (all.sectors <= 0 || asked * alike < work.bytes) return 1;
     const double times = (all.read_sectors + all.written_sectors) / all.sectors;
     return std::min({1.0, distinct(counts, work).bytes() / work.bytes, times * work.footprint / work.bytes});
 }

@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(bound_above_100_percent_is_explained) {
     auto& first = e.bounds.front();
     first.seconds = 1.35 * r.time->median, first.low = 0.5 * r.time->median;
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(says(text, "above 100 %: memory bandwidth: caches serve some of its bytes, the profile's peak is too low, "
-                          "or"),
+    BOOST_TEST(says(text, "above 100 %: memory bandwidth: caches serve some of its bytes, the profile's peak is too "
+                          "low, or"),
                text);
     BOOST_TEST(says(text, "the range begins at 5.25 ms."), text);
     first.seconds = 1.03 * r.time->median;  // prints as 103 %, which memory cannot do

@@ -7,8 +7,7 @@ namespace cllab::model::lib {
 namespace {
 
 constexpr double near = 1.34;  ///< sizes with a smaller ratio may be the same
-constexpr const char* disturbed =
-    "; other programs or unlucky page placement may cause this; an idle machine may show it";
+constexpr auto disturbed = "; other programs or unlucky page placement may cause this; an idle machine may show it";
 
 /// The transition of a curve from one plateau to the next.
 struct Knee {
