@@ -378,7 +378,7 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
         out.push_back(std::move(best->found));
     }
     if (most > 0)
-        out.push_back(figure("streamed", "streamed", "byte", most,
+        out.push_back(figure("streamed", "size of these streams", "byte", most,
                              "all buffers of the largest of these streams; a kernel that moves as much is no faster"));
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);

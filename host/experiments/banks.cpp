@@ -79,15 +79,15 @@ void conclude_rate(const Curve& curve, std::vector<Finding>& out) {
                                "four chains of loads in each work-item of whole groups on all units, stride 1"));
     if (curve.samples.size() < 3) return;
     const auto& worst = extremes(curve.samples).second;
-    out.push_back(ratio_finding("rate.worst", "local memory at the worst stride", worst, *free,
+    out.push_back(ratio_finding("rate.worst", "bank conflicts at the worst stride", worst, *free,
                                 "stride " + text_of(worst.x) + " against 1, the same loads"));
 }
 
 void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     const auto bytes = word_bytes(curve.variant, device);
-    const auto of = std::to_string(bytes), label = of + "-byte ";
+    const auto of = std::to_string(bytes), label = ", " + of + " bytes";
     if (const auto* one = sample_at(curve, 1))
-        out.push_back(step_finding("load." + of, label + "local load", *one,
+        out.push_back(step_finding("load." + of, "local memory load" + label, *one,
                                    "dependent loads of one wave at stride 1, no conflict"));
     std::vector<BankCase> cases;
     for (const auto& s : curve.samples) {
@@ -102,10 +102,10 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
                             format_significant(100 * fit->residual, 2), " %");
     const auto also =
         join(fit->alternatives, ", ", [](const auto& a) { return concat(a.first, " of ", a.second, " byte"); });
-    out.push_back(
-        figure("banks." + of, label + "banks", "bank", fit->banks, how + (also.empty() ? "" : "; as good: " + also)));
-    out.push_back(figure("width." + of, label + "bank width", "byte", fit->bank_bytes, how));
-    out.push_back(figure("way." + of, label + "time per way", "s", fit->per_slot, how));
+    out.push_back(figure("banks." + of, "local memory banks" + label, "bank", fit->banks,
+                         how + (also.empty() ? "" : "; as good: " + also)));
+    out.push_back(figure("width." + of, "bank width" + label, "byte", fit->bank_bytes, how));
+    out.push_back(figure("way." + of, "bank conflict, time per further lane" + label, "s", fit->per_slot, how));
 }
 
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {

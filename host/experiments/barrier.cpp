@@ -73,17 +73,18 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                     out.push_back(step_finding("plain." + text_of(s.x), "barrier of " + text_of(s.x), s,
                                                "one work-group, a multiply-add before each barrier"));
             if (curve.samples.size() > 1)
-                out.push_back(step_finding(curve.variant + ".smallest", curve.variant + " of the smallest group",
-                                           curve.samples.front(),
-                                           "the same in a group of " + text_of(curve.samples.front().x)));
+                out.push_back(
+                    step_finding(curve.variant + ".smallest",
+                                 (curve.variant == "plain" ? "barrier" : curve.variant) + " of the smallest group",
+                                 curve.samples.front(), "the same in a group of " + text_of(curve.samples.front().x)));
             continue;
         }
         if (curve.variant != "plain") continue;
-        out.push_back({"item", "barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x,
+        out.push_back({"item", "barrier per work-item", "s", largest.per_step / largest.x, largest.low / largest.x,
                        largest.high / largest.x,
                        "group of " + size + ", one thread walks through its work-items from barrier to barrier"});
         if (!base) continue;
-        const char *id = "split", *title = "loop with barriers over without";
+        const char *id = "split", *title = "loop with barriers against without";
         if (largest.per_step < base->per_step)
             out.push_back(
                 withheld(id, title,

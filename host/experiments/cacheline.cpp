@@ -69,18 +69,18 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto where = pairs.fixed.is_auto("footprint")
                                ? "beyond the caches"
                                : "in " + format_bytes(static_cast<std::uint64_t>(pairs.fixed.integer("footprint")));
-        out.push_back(
-            step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
+        out.push_back(step_finding("miss", "latency of one cache miss", *miss,
+                                   "random chase, one load per block of 128 bytes, " + where));
         // If the intervals are narrow, use 4 % of a miss: that is still less than the difference between levels of
         // memory.
         const auto found = granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         const double said = device.cacheline_bytes;
         if (found.empty())
-            out.push_back(withheld("line", "line",
+            out.push_back(withheld("line", "cache line",
                                    "a second load costs no more at any distance: prefetchers fetch it first, or other "
                                    "programs use the memory"));
         else if (const double first = found.front().bytes; device.is_cpu() && said > 0 && first != said) {
-            out.push_back(withheld("line", "line",
+            out.push_back(withheld("line", "cache line",
                                    "a second load costs more from " + bytes_text(first) + " on, and the driver says " +
                                        bytes_text(said) +
                                        ": prefetchers load the lines between, or others use the memory"));
@@ -89,7 +89,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& g = found[i];
             const auto name = name_of_granule(i, found.size(), device.is_gpu());
-            out.push_back(figure(name, name, "byte", static_cast<double>(g.bytes),
+            out.push_back(figure(name, "cache " + name, "byte", static_cast<double>(g.bytes),
                                  "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +
                                      format_seconds(g.after) + "; time of the pair less the lone miss"));
         }

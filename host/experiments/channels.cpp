@@ -53,15 +53,6 @@ std::optional<std::string> check_load(const Layout& layout, std::span<const std:
     return first_difference(buffers, "out", expected);
 }
 
-std::vector<std::string> spacings() {
-    std::vector<std::string> out;
-    for (int bytes = 64; bytes <= 32768; bytes *= 2) {
-        out.push_back(std::to_string(bytes));
-        if (bytes >= 256) out.push_back(std::to_string(bytes + 64));  // an odd number of lines
-    }
-    return out;
-}
-
 Layout layout_of(const Device& device, const std::string&, Params& params) {
     if (device.is_cpu())
         throw Unsupported(
@@ -111,18 +102,19 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     const auto bandwidth = mapped(curve.samples, [](const auto& s) { return 1 / s.per_step; });
     const auto& [best, worst] = extremes(curve.samples);
     out.push_back(rate_finding(
-        curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", best, 1,
+        curve.variant + ".rate", "L2 " + curve.variant + " bandwidth", "B/s", best, 1,
         "best spacing, " + bytes_text(best.x) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
-    out.push_back(ratio_finding(curve.variant + ".worst", curve.variant + " worst spacing", worst, best,
-                                "time at " + bytes_text(worst.x) + " over that at the best spacing"));
+    out.push_back(ratio_finding(curve.variant + ".worst", "memory channels, " + curve.variant + " at the worst spacing",
+                                worst, best, "time at " + bytes_text(worst.x) + " over that at the best spacing"));
     if (const auto found = find_interleave(xs(curve), bandwidth)) {
         const double bytes = found->bytes;
-        out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
+        out.push_back({curve.variant + ".interleave", "memory channels, " + curve.variant + " interleave", "byte",
+                       bytes, bytes, 2 * bytes,
                        "largest power-of-two spacing at full bandwidth; worst beyond it " +
                            format_significant(found->ratio, 3) + " times slower"});
     } else {
-        out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                               "no spacing from which on all are slower: addresses may be hashed over the channels"));
+        out.push_back(withheld(curve.variant + ".interleave", "memory channels, " + curve.variant + " interleave",
+                               "no spacing is slower from some point on; addresses may be hashed over the channels"));
     }
 }
 

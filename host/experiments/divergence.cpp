@@ -149,8 +149,8 @@ void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     for (const auto& s : curve.samples) {
         if (s.x == 2 || &s == &curve.samples.back())
             out.push_back(ratio_finding("ways." + text_of(s.x) + "." + fill,
-                                        "cost of " + text_of(s.x) + " ways" + where, s, one,
-                                        "time over that of one way"));
+                                        "branch divergence, " + text_of(s.x) + " paths" + where, s, one,
+                                        "time over that of one path"));
     }
 }
 
@@ -178,7 +178,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     conclude_ratio(curves, "select", "plain", "against.select", "select against no branch",
                    "values exchanged before one common loop", out);
     if (device.is_cpu())
-        conclude_ratio(curves, "looped", "straight", "vectorised", "gain of vectorised work-items",
+        conclude_ratio(curves, "looped", "straight", "vectorised", "speed-up by vectorised work-items",
                        "time of a work-item with a loop in it over one without; 1 says that neither is vectorised",
                        out);
     return out;

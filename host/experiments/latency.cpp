@@ -142,7 +142,7 @@ std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const 
     const double from = found.front().high,
                  level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
     const auto refuse = [&](const std::string& why) {
-        return std::vector{withheld(id + ".reach", name + " reach",
+        return std::vector{withheld(id + ".reach", name + ", reach",
                                     "loads to other pages take longer from " + bytes_text(from) + " on, " + why)};
     };
     if (from <= page) return refuse("within one page of " + bytes_text(page) + ", so it is not the TLB");
@@ -177,7 +177,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     // Beyond the first level an index adds the same time, but to a larger and less certain one.
     if (const auto* c = curve_of(curves, "indexed");
         c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
-        out.push_back(step_finding("l1.indexed", "L1 latency by an index", c->samples.front(),
+        out.push_back(step_finding("l1.indexed", "L1 latency with an index", c->samples.front(),
                                    "random chase through " + bytes_text(c->samples.front().x) + ", stored indices"));
     if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
         out.push_back(step_finding(

@@ -7,8 +7,6 @@ namespace cllab::model::registers_family {
 
 using namespace lib;
 
-constexpr std::size_t most_live = 512;
-
 /// The encoding test: a kernel stores a known number and names its register.
 Setup setup_encoding(const std::string& variant) {
     const std::uint32_t number = std::stoul(variant.substr(1));
@@ -73,10 +71,10 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
         }
     }
     if (most_registers > 0) {
-        out.push_back(figure("item." + of, "registers a work-item" + with, "", most_registers,
+        out.push_back(figure("item." + of, "registers per work-item" + with, "", most_registers,
                              "most that the compiler reports over " + text_of(live.front()) + " to " +
                                  text_of(live.back()) + " live values"));
-        out.push_back(figure("group." + of, "registers a group" + with, "", most_registers * items,
+        out.push_back(figure("group." + of, "registers per group" + with, "", most_registers * items,
                              "a group of that size was launched with them: the register file holds at least as many"));
     }
     if (first_with_spills > 0)

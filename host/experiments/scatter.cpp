@@ -100,9 +100,9 @@ Finding block_rate(const Curve& curve) {
         costs.push_back(cost);
     }
     const auto [least, most] = std::ranges::minmax_element(costs);
-    const auto id = curve.variant + ".rate", name = curve.variant + " block rate";
+    const auto id = curve.variant + ".rate", name = "scattered " + curve.variant + " rate";
     if (costs.size() < enough || *least <= 0)
-        return withheld(id, name, "from spread to spread a further block costs another time");
+        return withheld(id, name, "each further block per wave adds another time, so no single rate holds");
     const auto& first = s[s.size() - 1 - costs.size()];
     const double value = (s.back().per_step - first.per_step) / (s.back().x - first.x);
     return figure(id, name, "block/s", {1 / value, 1 / *most, 1 / *least},
@@ -113,8 +113,8 @@ Finding block_rate(const Curve& curve) {
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.size() < 2 || curve.samples.front().x != 1) return;
     const auto &one = curve.samples.front(), &most = curve.samples.back();
-    const auto label = curve.variant;
-    out.push_back(ratio_finding(label + ".cost", label + " cost of " + text_of(most.x) + " blocks", most, one,
+    out.push_back(ratio_finding(curve.variant + ".cost",
+                                "scattered " + curve.variant + ", " + text_of(most.x) + " blocks per wave", most, one,
                                 "time of a wave's access over that of a coalesced one"));
     out.push_back(block_rate(curve));
 }

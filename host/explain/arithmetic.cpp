@@ -21,15 +21,12 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     unsigned out = 0;
     for (const auto& block : hot->blocks) {
         share += block.share;
-        for (const auto& [name, count] : block.classes) {
-            if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
-            // The listing may not contain the called function.
-            if (name == "call" && count > 0) return 0;
-            const auto bits = name.starts_with("vector_")
-                                  ? parse_integer(name.substr(std::string_view("vector_").size()))
-                                  : std::nullopt;
-            if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
-        }
+        if (block.of_class("call") > 0) return 0;  // the listing may not contain the called function
+        if (block.of_class("scalar_float") > 0) out = std::max(out, scalar_bits);
+        if (block.vector_bits() == 0u) continue;  // scalar code moves floats in vector registers
+        for (const auto& [name, count] : block.classes)
+            if (name.starts_with("vector_") && count > 0)
+                out = std::max(out, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
     }
     return share >= nearly_all_samples ? out : 0;
 }

@@ -78,6 +78,16 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
+/// Share of the declared bytes that the launch moves for the first time: at most the size of the buffers, twice for
+/// those that it reads and writes. 1 if it does not request all of the declared bytes.
+double share_of_first(const Counts& counts, const model::WorkInfo& work) {
+    const auto all = counts.footprint.empty() ? model::Footprint{} : counts.footprint.back();
+    const double asked = per_launch(counts, counts.global.load_bytes) + per_launch(counts, counts.global.store_bytes);
+    if (all.sectors <= 0 || asked * alike < work.bytes) return 1;
+    const double times = (all.read_sectors + all.written_sectors) / all.sectors;
+    return std::min({1.0, distinct(counts, work).bytes() / work.bytes, times * work.footprint / work.bytes});
+}
+
 /// Bounds the declared bytes, else the counted distinct bytes, else one use of every buffer.
 void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
@@ -92,8 +102,12 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (place->memory) {
         const auto* stream = stream_like(record, limits);
         if (!stream) return out.lacks("memory traffic", "memory bandwidth");
-        out.bounds.push_back(
-            without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
+        const auto all = at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream);
+        auto bound = without_nearer(all, place->nearer);
+        // If memory alone would take longer than the launch, caches served what the launch moves again.
+        if (has_counts(record) && bound.seconds > record.time->median)
+            bound = without_nearer(all, 1 - (1 - place->nearer) * share_of_first(*record.counts, work));
+        out.bounds.push_back(std::move(bound));
     } else if (!work.read) {
         return leave_out("the kernel's buffers may fit a cache, and the number of bytes read is not known");
     } else if (*work.read <= 0) {

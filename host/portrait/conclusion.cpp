@@ -105,8 +105,8 @@ void add_curves(Conclusion& out, const Rows& records) {
 std::vector<Finding> believable(std::vector<Finding> findings) {
     for (auto& f : findings) {
         if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;
-        f.withheld =
-            "too uncertain: it lies between " + value_text(f.low, f.unit) + " and " + value_text(f.high, f.unit);
+        f.withheld = "too uncertain: it lies between " + value_text(f.low, f.unit) + " and " +
+                     value_text(f.high, f.unit) + "; an idle machine or a profile without --quick may narrow it";
     }
     return findings;
 }

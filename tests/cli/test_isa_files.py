@@ -138,7 +138,47 @@ class IsaFiles(LabTest):
         # Counts are wrapped, not cut; the numbers of PTX statements are those that the headings name.
         self.assertNotRegex(out, r"(?m)^\d+ instructions[^\n]{30,}\+  ")
         if statement := re.search(r"innermost loop at statement (\d+)", out):
-            self.assertRegex(out, rf"(?m) {statement[1]}:  \S")
+            self.assertRegex(out, rf"(?m) {statement[1]}: \S")
+
+    def several(self, kernels, *args, columns="100"):
+        file = self.write("".join("kernel void %s(global float* d, int n) { for (int i = 0; i < n; ++i) d[i] += d[i + 1] * 3; }\n" % name for name in kernels))
+        return self.lab("isa", file, *args, env=self.environment(**NO_DEVICE, COLUMNS=columns))[0]
+
+    def test_listings_of_several_targets_follow_the_table_side_by_side(self):
+        self.need("gfx900")
+        both = ["-t", "gfx900", "-t", "gfx1030"]
+        out = self.several("k", *both)
+        self.assertRegex(out, r"\A +kernel +target[^\n]*\n +t_k +gfx900[^\n]*\n +t_k +gfx1030")
+        self.assertRegex(out, r"(?m)^t_k for gfx900 +t_k for gfx1030$")
+        self.assertRegex(out, r"(?m)^[0-9a-f]+: +s_\S+[^\n]* [0-9a-f]+: s_")
+        self.assertEqual(out.count("s_endpgm"), 2)
+        self.assertLessEqual(max(map(len, out.splitlines())), 100)
+        for less in ["--summary"], ["--columns", "spills"]:
+            with self.subTest(less):
+                self.assertNotIn("s_endpgm", self.several("k", *both, *less))
+        out = self.several("kl", *both)
+        self.assertNotIn("s_endpgm", out)
+        self.assertIn("listings left out: name one kernel, or use --hot", out)
+
+    def test_four_targets_fit_the_terminal_in_two_lines_of_two(self):
+        four = [word for target in ("gfx900", "gfx906", "gfx1010", "gfx1030") for word in ("-t", target)]
+        self.need("gfx900")
+        out = self.several("k", *four, "--hot")
+        self.assertLessEqual(max(map(len, out.splitlines())), 100)
+        self.assertRegex(out, r"(?m)^t_k for gfx900 +t_k for gfx906$")
+        self.assertRegex(out, r"(?m)^t_k for gfx1010 +t_k for gfx1030$")
+        self.assertRegex(self.several("k", *four, "--hot", "--width", "200"), r"(?m)^t_k for gfx900 +t_k for gfx906 +t_k for gfx1010 +t_k for gfx1030$")
+
+    def test_unknown_hot_code_of_a_target_names_the_next_step(self):
+        self.need("gfx900")
+        out = self.several("k", "-t", "gfx900", "--hot")
+        self.assertIn("hot: unknown: its work-items and operations are not declared\nnext: --global N --work flops=2*N, or --device D in place of --target\n", out)
+        file = self.write("kernel void k(global float* d, int n) { float a = 0; for (int i = 0; i < n; ++i) a += d[i] * 3; d[get_global_id(0)] = a; }\n")
+        out, _ = self.lab("isa", file, "-t", "gfx900", "--hot", "--global", "n", "--axis", "n=256", "--work", "flops=2*n*n", env=self.environment(**NO_DEVICE))
+        self.assertRegex(out, r"\At_k for gfx900\nhot: accounted\n\nloop at ")
+        file = self.write("kernel void k(global float* d) { d[get_global_id(0)] = 1; }\n")
+        out, _ = self.lab("isa", file, "-t", "gfx900", "--hot", env=self.environment(**NO_DEVICE))
+        self.assertRegex(out, r"\n\nno loop: the whole kernel\n(.*\n)+.*global_store_dword")
 
     def test_undeclared_language_version_is_tried_and_reported(self):
         for target in self.targets:

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_end_where_their_loads_lead) {
     BOOST_TEST(work.local_bytes == 1, boost::test_tools::tolerance(1e-9));  // a step is a byte
     const auto found = concluded("banks", {curve_of("rate", {{1, 1e-13}, {2, 2e-13}, {32, 32e-13}})}, probe_gpu());
     require_finding(found, "local memory bandwidth", 1e13);
-    require_finding(found, "local memory at the worst stride", 32);
+    require_finding(found, "bank conflicts at the worst stride", 32);
 }
 
 BOOST_AUTO_TEST_CASE(conclusion_finds_the_banks_behind_the_curve) {
@@ -55,16 +55,16 @@ BOOST_AUTO_TEST_CASE(conclusion_finds_the_banks_behind_the_curve) {
         points.emplace_back(stride, 13e-9 + 1.1e-9 * (model::bank_slots(addresses, 32, 4) - 1));
     }
     const auto found = concluded("banks", {curve_of("word", points)}, probe_gpu());
-    require_finding(found, "4-byte banks", 32);
-    require_finding(found, "4-byte bank width", 4);
-    require_finding(found, "4-byte time per way", 1.1e-9);
-    require_finding(found, "4-byte local load", 13e-9);
+    require_finding(found, "local memory banks, 4 bytes", 32);
+    require_finding(found, "bank width, 4 bytes", 4);
+    require_finding(found, "bank conflict, time per further lane, 4 bytes", 1.1e-9);
+    require_finding(found, "local memory load, 4 bytes", 13e-9);
 }
 
 BOOST_AUTO_TEST_CASE(flat_curve_has_no_banks_and_cpu_is_unsupported) {
     const auto found =
         concluded("banks", {curve_of("word", {{0, 1e-9}, {1, 1e-9}, {2, 1e-9}, {32, 1e-9}})}, probe_gpu());
-    BOOST_TEST(!finding(found, "4-byte banks"));
+    BOOST_TEST(!finding(found, "local memory banks, 4 bytes"));
     BOOST_CHECK_THROW(set_up("banks_word", probe_cpu()), Unsupported);
 }
 

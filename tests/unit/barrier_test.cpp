@@ -47,8 +47,8 @@ BOOST_AUTO_TEST_CASE(cpu_conclusion_is_the_barrier_cost_per_work_item) {
     const auto found = concluded(
         "barrier", {curve_of("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve_of("none", {{32, 10e-9}, {1024, 128e-9}})},
         probe_cpu());
-    require_finding(found, "barrier a work-item", 1024e-9 / 1024);
-    require_finding(found, "loop with barriers over without", 8);
+    require_finding(found, "barrier per work-item", 1024e-9 / 1024);
+    require_finding(found, "loop with barriers against without", 8);
     const auto sizes = concluded("barrier", {curve_of("plain", {{32, 10e-9}, {1024, 25e-9}})}, probe_gpu());
     require_finding(sizes, "barrier of 1024", 25e-9);
     require_finding(sizes, "barrier of 32", 10e-9);

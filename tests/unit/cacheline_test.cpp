@@ -49,9 +49,9 @@ BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
                   {curve_of("pair", {{8, 620e-9}, {24, 680e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}}, fixed),
                    curve_of("lone", {{8, 600e-9}, {24, 660e-9}, {40, 600e-9}, {72, 600e-9}, {136, 600e-9}}, fixed)},
                   probe_gpu());
-    require_finding(found, "lone miss", 600e-9);
-    require_finding(found, "sector", 32);
-    require_finding(found, "line", 128);
+    require_finding(found, "latency of one cache miss", 600e-9);
+    require_finding(found, "cache sector", 32);
+    require_finding(found, "cache line", 128);
 }
 
 BOOST_AUTO_TEST_CASE(first_jump_on_a_cpu_is_the_line_and_later_ones_prefetch) {
@@ -62,10 +62,10 @@ BOOST_AUTO_TEST_CASE(first_jump_on_a_cpu_is_the_line_and_later_ones_prefetch) {
          curve_of("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}},
                   fixed)},
         probe_cpu());
-    require_finding(found, "line", 64);
-    require_finding(found, "fetch", 256);
+    require_finding(found, "cache line", 64);
+    require_finding(found, "cache fetch", 256);
     for (const auto& finding : found)
-        if (finding.name == "lone miss") BOOST_TEST(says(finding.how, "in 128 MiB"));
+        if (finding.name == "latency of one cache miss") BOOST_TEST(says(finding.how, "in 128 MiB"));
 }
 
 BOOST_AUTO_TEST_CASE(line_is_withheld_when_no_distance_costs_more) {

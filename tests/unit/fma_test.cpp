@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(loop_cost_is_the_time_of_a_trip_beyond_its_steps) {
     for (const double unroll : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
         points.emplace_back(unroll, (3e-9 + unroll * 1e-9) / unroll);
     const auto findings = concluded("fma", {curve_of("loop", points)}, probe_gpu());
-    require_finding(findings, "loop cost", 3e-9, 1e-6);
+    require_finding(findings, "loop overhead per trip", 3e-9, 1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(compute_units_survive_disturbance_or_are_withheld) {

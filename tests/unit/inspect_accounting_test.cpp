@@ -61,6 +61,16 @@ BOOST_AUTO_TEST_CASE(in_place_buffer_counts_as_stored_whole_if_bytes_add_up) {
     BOOST_TEST(!declared_in_place(setup));
 }
 
+BOOST_AUTO_TEST_CASE(missing_declaration_is_named) {
+    const auto a = gcn(load_and_store("101", "dword"));
+    model::Setup setup;
+    BOOST_TEST(account(a, setup).reason == "its work-items and operations are not declared");
+    setup.global = model::Extent(64);
+    BOOST_TEST(account(a, setup).reason == "its work-items and operations are not declared");
+    setup.args = {model::InOut{"y", std::make_shared<model::Bytes>(256)}};
+    BOOST_TEST(account(a, setup).reason == "its stores are not declared");
+}
+
 BOOST_AUTO_TEST_CASE(block_explaining_all_declared_bytes_has_an_execution_count) {
     model::HotBlock block{"k", 0, 1, 97, 0.97, 25, {}, {{"load_64", 5}, {"store_64", 1}, {"stack_store_64", 2}}, {}};
     BOOST_TEST(*executions(block, {8000, 16000}) == 1000);

@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(few_footprints_in_the_other_order_confirm_a_level) {
     BOOST_TEST(of_id(all, "l1.size").value == 48 * KiB, boost::test_tools::tolerance(0.2));
     std::erase_if(scattered.samples, [](const auto& s) { return s.x < 128 * KiB; });
     const auto unknown = why(concluded("latency", {chase("paged", "huge", quiet), scattered}, xeon), "l1.size");
-    BOOST_TEST(says(unknown, "no footprint near it was measured in the other order"), unknown);
+    BOOST_TEST(says(unknown, "no buffer of nearly that size was measured in the other order"), unknown);
 }
 
 BOOST_AUTO_TEST_CASE(scattered_times_still_show_the_time_within_and_beyond_a_level) {
@@ -166,7 +166,8 @@ BOOST_AUTO_TEST_CASE(level_has_a_time_if_a_few_footprints_of_both_pages_agree) {
     BOOST_TEST(of_id(with(quiet, 40 * KiB), "l1.latency").value == 1.6e-9, boost::test_tools::tolerance(1e-6));
     const Time other = [](double x) { return (x <= 48 * KiB ? 1.5 : 1) * quiet(x); };
     BOOST_TEST(says(why(with(other, 40 * KiB), "l1.latency"), "differ by more than a quarter"));
-    BOOST_TEST(says(why(with(quiet, 64 * KiB), "l1.latency"), "no footprint there"));
+    BOOST_TEST(says(why(with(quiet, 64 * KiB), "l1.latency"),
+                    "no buffer of its size was measured in the other kind of pages"));
 }
 
 BOOST_AUTO_TEST_CASE(last_level_beyond_the_sweep_is_withheld) {
@@ -235,8 +236,8 @@ BOOST_AUTO_TEST_CASE(memory_is_withheld_if_the_largest_footprints_disagree) {
     climbing[20] = 312;
     climbing[21] = 345;
     const auto all = of_gpu(climbing, climbing);
-    BOOST_TEST(says(why(all, "memory.latency"), "no three footprints"));
-    BOOST_TEST(says(why(all, "l2.size"), "no three footprints"));
+    BOOST_TEST(says(why(all, "memory.latency"), "no three buffers beyond the caches give one time"));
+    BOOST_TEST(says(why(all, "l2.size"), "no three larger buffers give one time"));
     BOOST_TEST(why(all, "l2.latency") == "");
 }
 
@@ -272,7 +273,7 @@ BOOST_AUTO_TEST_CASE(disturbed_footprint_is_not_taken_for_the_tlb_reach) {
     disturbed[4] = 25.2;
     BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "no longer"));
     disturbed[7] = disturbed[10] = disturbed[12] = 220;
-    BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "is not steady over the footprint"));
+    BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "rises and falls with the buffer size"));
 }
 
 BOOST_AUTO_TEST_CASE(one_chase_order_on_a_cpu_withholds_every_level) {

@@ -61,12 +61,12 @@ BOOST_AUTO_TEST_CASE(tlb_reach_is_the_last_footprint_without_extra_cost) {
     }
     const auto found =
         concluded("pages", {curve_of("apart", apart, fixed), curve_of("together", together, fixed)}, probe_cpu());
-    require_finding(found, "TLB of streams in small pages reach", 512 * 4096.0);
-    require_finding(found, "TLB of streams in small pages cost", 4e-9);
+    require_finding(found, "TLB of streams in small pages, reach", 512 * 4096.0);
+    require_finding(found, "TLB of streams in small pages, cost per load", 4e-9);
     const auto none =
         concluded("pages", {curve_of("apart", together, fixed), curve_of("together", together, fixed)}, probe_cpu());
-    BOOST_REQUIRE(finding(none, "TLB of streams in small pages reach"));
-    BOOST_TEST(!finding(none, "TLB of streams in small pages reach")->withheld.empty());
+    BOOST_REQUIRE(finding(none, "TLB of streams in small pages, reach"));
+    BOOST_TEST(!finding(none, "TLB of streams in small pages, reach")->withheld.empty());
     BOOST_TEST(concluded("pages", {curve_of("apart", apart, fixed)}, probe_cpu()).empty());
 }
 

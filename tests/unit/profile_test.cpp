@@ -86,13 +86,13 @@ BOOST_AUTO_TEST_CASE(withheld_figure_has_a_reason_and_joins_nothing) {
 
 BOOST_AUTO_TEST_CASE(missing_figure_has_a_reason) {
     const auto page = portrait::page_of(example());
-    BOOST_TEST(line(page, "registers a work-item")->absent == "no knee here");
+    BOOST_TEST(line(page, "registers per work-item")->absent == "no knee here");
     auto small = example();
     small.skipped["launch"] = "not measured: the 60 s of the profile ended before its turn";
     BOOST_TEST(line(portrait::page_of(small), "empty kernel")->absent == small.skipped["launch"]);
     auto failed = example();
     failed.records[0].status = Status::wrong_result;
-    BOOST_TEST(line(portrait::page_of(failed), "registers a work-item")->absent ==
+    BOOST_TEST(line(portrait::page_of(failed), "registers per work-item")->absent ==
                "registers_live is wrong_result: no knee here");
 }
 
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(each_reason_is_printed_once_with_all_its_figures) {
     const auto first = page.find(": not measured");
     BOOST_REQUIRE(first != std::string::npos);
     BOOST_TEST(page.find(": not measured", first + 1) == std::string::npos);
-    BOOST_TEST(page.find("registers a work-item, registers a group, live values: no knee here") !=
+    BOOST_TEST(page.find("registers per work-item, registers per group, live values in registers: no knee here") !=
                std::string::npos);
 }
 

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_register_limit_is_where_the_time_jumps_and_spills_begin
         s.metrics["spills"] = s.x > 240 ? 100 : 0;
     }
     const auto findings = concluded("registers", {curve}, probe_gpu());
-    require_finding(findings, "registers a work-item with groups of 256", 255, 1e-9);
+    require_finding(findings, "registers per work-item with groups of 256", 255, 1e-9);
     require_finding(findings, "live values without spills with groups of 256", 240, 1e-9);
     BOOST_TEST(finding(findings, "live values without spills with groups of 256")->high == 256);
     require_finding(findings, "live values at full speed with groups of 256", 240, 1e-9);

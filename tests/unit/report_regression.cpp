@@ -68,6 +68,10 @@ BOOST_AUTO_TEST_CASE(regression_table_is_worst_first_and_identifies_cells) {
     BOOST_TEST(at(text, "pitch_wide ") < at(text, "pitch_loop width=1024"));
     BOOST_TEST(at(text, "pitch_loop width=1024") < at(text, "pitch_loop width=512"));
     at(text, "+3.1 %");
+    at(text, "  change       paired  interval");
+    auto lead = text;
+    std::ranges::replace(lead, '\n', ' ');
+    at(lead, "Paired: both texts took turns today. The columns recorded and today are separate runs.");
     at(text, "+2.5 % to +3.8 %");
     at(text, "x2.5");
     at(text, "wrong_result: dst[17] is 3 < 4");
@@ -98,6 +102,12 @@ BOOST_AUTO_TEST_CASE(common_shift_is_printed_separately_with_its_meaning) {
     shifted.recorded = false;
     shifted.shift = {1.001, 0.99, 1.01, 0.97, 6};
     BOOST_TEST(printed(shifted).find("Common") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(stored_times_are_not_called_paired) {
+    auto recorded = example();
+    recorded.recorded = true;
+    BOOST_TEST(printed(recorded).find("aired") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(junit_counts_and_escapes) {

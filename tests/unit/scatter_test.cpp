@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(conclusion_has_ratio_and_block_rate) {
     std::vector<std::pair<double, double>> points;
     for (const double k : {1, 2, 4, 8, 16, 32}) points.emplace_back(k, 1e-10 * (1 + k));
     const auto found = concluded("scatter", {curve_of("store", points)}, probe_gpu());
-    require_finding(found, "store cost of 32 blocks", 16.5);
-    require_finding(found, "store block rate", 1e10);
+    require_finding(found, "scattered store, 32 blocks per wave", 16.5);
+    require_finding(found, "scattered store rate", 1e10);
 }
 
 BOOST_AUTO_TEST_CASE(block_rate_comes_from_spreads_with_constant_extra_cost) {

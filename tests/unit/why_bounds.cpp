@@ -136,6 +136,11 @@ BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_vector_lane) {
         time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"scalar_integer", 1}}}}) == 100e6 / 10e9,
         is_close);
     BOOST_TEST(time_of("double", {{.share = 1, .classes = {{"scalar_float", 4}}}}) == 100e6 / 10e9, is_close);
+    // Register copies and signs of scalar floats are in 128-bit registers.
+    BOOST_TEST(time_of("float", {{.share = 1,
+                                  .classes = {{"scalar_float", 4}, {"vector_128", 2}},
+                                  .elements = {{model::HotBlock::vector, 0}}}}) == 100e6 / 10e9,
+               is_close);
     // A vector beside them may do the work, and so may a function that is called.
     BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"vector_128", 1}}}}) == 100e6 / 40e9,
                is_close);

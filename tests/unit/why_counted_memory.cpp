@@ -38,6 +38,33 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_distinct_bytes_of_all_groups) {
     BOOST_TEST(shared.read == bytes / 8, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(bytes_moved_again_come_from_caches_if_memory_alone_exceeds_the_time) {
+    const double groups = 1e6, bytes = groups * 256 * 32;
+    const model::WorkInfo twice{.bytes = 2 * bytes, .read = 1.5 * bytes, .footprint = bytes};
+    auto counts = launch(groups, 128, 128);
+    counts.global.load_bytes = each(48), counts.global.store_bytes = each(16);
+    const auto of = [&](double seconds, const model::WorkInfo& work) {
+        return explained(counted(seconds, counts, work));
+    };
+    const auto fast = of(1.05 * bytes / 4e12, twice);
+    BOOST_TEST(bound(fast, "memory").seconds <= bytes / 3.8e12);
+    BOOST_TEST(bool(fast.limit != model::Limit::impossible));
+    BOOST_TEST(says(bound(fast, "memory").how, "a nearer cache may serve 50 % of it"), bound(fast, "memory").how);
+    // A slower launch may move all of it.
+    BOOST_TEST(bound(of(1, twice), "memory").seconds > 1.9 * bytes / 4.2e12);
+    // The groups read one table, which the count extrapolates; the buffers are no larger than this.
+    auto table = twice;
+    table.footprint = 0.6 * bytes;
+    BOOST_TEST(bound(of(0.6 * bytes / 4e12, table), "memory").seconds <= 0.6 * bytes / 3.8e12);
+    // Caches serve nothing that the work-items do not request.
+    counts.global.load_bytes = each(16);
+    BOOST_TEST(bool(of(1.05 * bytes / 4e12, twice).limit == model::Limit::impossible));
+    // In place: each byte is moved twice, whatever a noisy time says.
+    for (auto& f : counts.footprint) f.sectors /= 2;
+    const model::WorkInfo in_place{.bytes = bytes, .read = bytes / 2, .footprint = bytes / 2};
+    BOOST_TEST(bound(of(0.97 * bytes / 4e12, in_place), "memory").seconds >= 0.98 * bytes / 4e12);
+}
+
 BOOST_AUTO_TEST_CASE(data_read_by_all_groups_is_loaded_once_per_unit) {
     auto counts = launch(1000, 0, 8);
     for (auto& f : counts.footprint) f.read_sectors = 1024 + f.groups * 16;

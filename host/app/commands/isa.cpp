@@ -1,30 +1,16 @@
 // `cllab isa`: the machine code of kernels, and figures of it.
 #include "inspect/isa/isa.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <set>
 #include <span>
 #include <utility>
 
-#include "app/choose/choice.hpp"
 #include "app/code/gate.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/commandline/rows.hpp"
-#include "app/commands.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/grouped.hpp"
+#include "app/commands/command_file.hpp"
 #include "core/kernel_text.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
-#include "report/table/columns.hpp"
-#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -41,12 +27,6 @@ Strings lines_within(const std::string& text, std::size_t width) {
         }
         return printable(shown.size() > width ? shown.substr(0, width - 1) + "+" : shown);
     });
-}
-
-/// Prints a disassembler's text; lines longer than `width` columns are cut. `width` 0: unchanged.
-void put_listing(const std::string& text, unsigned width) {
-    if (width == 0) return put(printable(text, "\n\t"));
-    for (const auto& line : lines_within(text, width)) put(line + "\n");
 }
 
 /// A row per target. Many targets lack the same, so the reasons are numbered below the table.
@@ -100,12 +80,22 @@ std::string listed(const CellCode& code, const LiveCode& live, const inspect::In
            (numbered ? fmt::format("{:8}", one.address) : fmt::format("{:8x}", one.address)) + ":  " + one.text + "\n";
 }
 
+/// Every instruction of the kernel, with its live registers; the disassembler's text where they are not counted.
+std::string whole_text(const CellCode& code, const LiveCode& live) {
+    std::string text = live.head, line;
+    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
+    return code.counts.isa ? text : code.isa;
+}
+
 /// The code that runs: regions until nine tenths of the samples are shown. Without samples, the innermost loops.
 std::string hot_text(const CellCode& code, const LiveCode& live) {
     const auto& stats = code.counts;
     std::string text = code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
                                 : "hot: unknown: cllab cannot sample this device\n";
     if (!code.hot_note.empty()) text += printable(code.hot_note) + "\n";
+    if (code.hot && !code.hot->known() && !code.compiler.empty() && !stats.loops.empty())
+        text +=
+            concat("next: ", code.own ? "--global N --work flops=2*N, or " : "", "--device D in place of --target\n");
     const auto head = [&](const std::string& place, const inspect::Counts& counts) {
         text += "\n" + place + "\n" + inspect::one_line_counts(*stats.isa, counts) + "\n" + live.head;
     };
@@ -135,21 +125,34 @@ std::string hot_text(const CellCode& code, const LiveCode& live) {
         head("innermost loop at " + loop.header + model::and_like(group.size() - 1), loop.own);
         for (const auto i : loop.body) text += listed(code, live, stats.code.instructions[i], line);
     }
+    if (bodies.empty() && stats.loops.empty()) text += "\nno loop: the whole kernel\n" + whole_text(code, live);
     return text;
 }
 
-/// Prints the hot code of one kernel for several targets, one column per target. Wraps prose.
-void print_columns(const std::vector<CellCode>& codes) {
-    constexpr std::size_t least = 30, gap = 2;
-    const auto width = std::max(least, page_width() / codes.size() - gap);
+/// One kernel's listings or hot code for several targets, side by side; below each other where the page is too narrow.
+/// Wraps prose.
+void print_columns(std::span<const CellCode> codes, const IsaOptions& invocation) {
+    constexpr std::size_t least = 38, gap = 2;
+    const std::size_t page = gap + (invocation.width > 0 ? invocation.width : page_width());
+    const auto most = std::max<std::size_t>(1, page / (least + gap)), lines = (codes.size() + most - 1) / most;
+    const auto in_a_line = (codes.size() + lines - 1) / lines, width = page / in_a_line - gap;
     std::vector<Strings> columns;
     std::size_t rows = 0;
-    for (const auto& code : codes) {
-        if (!code.has_code()) continue;
+    if (!invocation.hot) put("\n");
+    for (const auto& code : codes.first(in_a_line)) {
         auto& column = columns.emplace_back();
-        for (const auto& line : split(code.id + " for " + code.where + "\n" + hot_text(code, {}), '\n'))
-            for (auto& part : lines_within(line.starts_with(' ') ? line : trim(report::wrap(line, "", width)), width))
-                column.push_back(std::move(part));
+        const auto text = invocation.hot ? hot_text(code, {}) : whole_text(code, {});
+        for (auto line : split(code.id + " for " + code.where + "\n" + text, '\n')) {
+            if (const auto begin = line.find_first_not_of(' '); begin != line.npos && begin > 2) {  // an instruction
+                const auto blanks = [](char a, char b) { return a == ' ' && b == ' '; };
+                line.erase(std::unique(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), blanks),
+                           line.end());
+                line.erase(0, std::min<std::size_t>(begin, 4));
+            } else {
+                line = trim(report::wrap(line, "", width));
+            }
+            for (auto& part : lines_within(line, width)) column.push_back(std::move(part));
+        }
         rows = std::max(rows, column.size());
     }
     for (std::size_t row = 0; row < rows; ++row) {
@@ -158,13 +161,7 @@ void print_columns(const std::vector<CellCode>& codes) {
             line += fmt::format("{:<{}}", row < column.size() ? column[row] : "", width + gap);
         put(line.substr(0, line.find_last_not_of(' ') + 1) + "\n");
     }
-}
-
-/// Prints every instruction of the kernel, with its live registers.
-void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
-    std::string text = live.head, line;
-    for (const auto& instruction : code.counts.code.instructions) text += listed(code, live, instruction, line);
-    put_listing(text, width);
+    if (codes.size() > in_a_line) print_columns(codes.subspan(in_a_line), invocation);
 }
 
 void print_code(const CellCode& code, const IsaOptions& invocation) {
@@ -173,12 +170,12 @@ void print_code(const CellCode& code, const IsaOptions& invocation) {
         put(concat("note: its status is ", model::name(code.status), "; the code does not depend on its results\n"));
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
-    if (invocation.hot)
-        put_listing(hot_text(code, live), invocation.width);
-    else if (invocation.live && !invocation.summary)
-        print_live(code, live, invocation.width);
-    else
-        put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    const auto text = invocation.hot       ? hot_text(code, live)
+                      : invocation.summary ? code.summary
+                      : invocation.live    ? whole_text(code, live)
+                                           : with_source(code);
+    if (invocation.width == 0) put(printable(text, "\n\t"));
+    for (const auto& line : invocation.width > 0 ? lines_within(text, invocation.width) : Strings()) put(line + "\n");
     if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");
 }
@@ -255,17 +252,14 @@ void print_by_compiler(const std::vector<CellCode>& codes) {
         columns.push_back({.title = code.column, .right = true});
     }
     for (const auto& same : grouped(codes, [](const CellCode& code) { return std::pair(code.id, code.where); })) {
-        const auto figures = mapped(same, figures_of);
+        Json figures;  // by compiler and name
+        for (const auto& code : same)
+            if (code.has_code()) figures[code.column] = figures_of(code)["figures"];
         for (const char* name : {"registers", "spills", "loop", "code"}) {
             Strings cells{same.front().id, same.front().where, name};
             std::string before = "-";
             for (const auto& compiler : compilers) {
-                const auto code = std::ranges::find(same, compiler, &CellCode::column);
-                const bool there = code != same.end() && code->has_code();
-                const auto value =
-                    there
-                        ? figures[static_cast<std::size_t>(code - same.begin())]["figures"][name].value("value", Json())
-                        : Json();
+                const auto& value = figures[compiler][name]["value"];
                 const auto text = value.is_null() ? "-" : value.dump();
                 cells.push_back((text != "-" && before != "-" && text != before ? "* " : "") + text);
                 if (text != "-") before = text;
@@ -343,15 +337,22 @@ int run_isa(const IsaOptions& asked) {
     int lost = 0;
     const auto codes = all_codes(invocation, lost);
     if (gate.prints()) {
+        auto shown = codes;
+        std::erase_if(shown, [](const CellCode& code) { return !code.has_code(); });
+        const auto of_kernels = grouped(shown, [](const CellCode& code) { return code.id; });
+        const bool several = asked.targets.size() > 1,
+                   table_only = asked.summary || !asked.columns.empty() || gate.is_asked();
         if (!asked.compilers.empty())
             print_by_compiler(codes);
-        else if (asked.targets.size() > 1 && asked.hot)
-            for (const auto& same : grouped(codes, [](const CellCode& code) { return code.id; })) print_columns(same);
-        else if (asked.targets.size() > 1 || gate.is_asked())
+        else if (!several && !gate.is_asked())
+            for (const auto& code : shown) print_code(code, invocation);
+        else if (!several || !asked.hot)
             print_table(codes, invocation.columns);
-        else
-            for (const auto& code : codes)
-                if (code.has_code()) print_code(code, invocation);
+        const bool listings = several && asked.compilers.empty() && (asked.hot || !table_only);
+        if (listings && !asked.hot && of_kernels.size() > 1)
+            put("  listings left out: name one kernel, or use --hot\n");
+        else if (listings)
+            for (const auto& same : of_kernels) print_columns(same, invocation);
     }
     const int failed = report_failures(codes, invocation);
     return gate.finish(codes, std::max(lost, failed));

@@ -153,12 +153,11 @@ private:
         const auto& today = *item.today;
         const bool known = !built.code.fingerprint.empty() && !before.code.fingerprint.empty();
         const auto of = [](const Record& r) { return r.device.name + ", driver " + r.device.driver; };
-        auto text = "same text, " +
-                    std::string(known ? "other machine code than"
-                                      : "and machine code that cannot be "
-                                        "compared with that of") +
-                    (known ? " on " : " ") + before.utc.substr(0, 10) + ": " + format_seconds(before.time->median) +
-                    " then, " + format_seconds(today.time->median) + " now";
+        auto text =
+            concat("same text, ",
+                   known ? "other machine code than on " : "and machine code that cannot be compared with that of ",
+                   before.utc.substr(0, 10), ": ", format_seconds(before.time->median), " then, ",
+                   format_seconds(today.time->median), " now");
         if (of(today) != of(before)) text += " (" + of(before) + " then; " + of(today) + " now)";
         item.end(CellChange::other_code, text);
         if (!invocation_.allow_new_compiler)

@@ -28,11 +28,16 @@ using nlohmann::json;
 
 [[noreturn]] void unusable(const std::string& why) { throw Error(Blame::usage, why); }
 
+/// null if there is none, or `object` is no object.
+const json& member(const json& object, const char* key) {
+    static const json none;
+    return object.is_object() && object.contains(key) ? object[key] : none;
+}
+
 std::string text_of(const json& object, const char* key) {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    if (!object.is_object() || found == object.end() || !found->is_string())
-        unusable(std::string("is damaged: it has no string '") + key + "'");
-    return found->get<std::string>();
+    const auto& found = member(object, key);
+    if (!found.is_string()) unusable(concat("is damaged: it has no string '", key, "'"));
+    return found.get<std::string>();
 }
 
 model::Figure figure_of(const json& j) {
@@ -52,13 +57,9 @@ model::Figure figure_of(const json& j) {
 std::vector<std::pair<double, double>> scattered_of(const json& curves) {
     std::map<double, double> out;
     for (const auto& curve : curves) {
-        if (!curve.is_object() || curve.value("id", json()) != "latency_global") continue;
-        const auto fixed = curve.find("fixed"), samples = curve.find("samples");
-        if (fixed == curve.end() || !fixed->is_object() || fixed->value("order", json()) != "random") continue;
-        if (samples == curve.end() || !samples->is_array()) continue;
-        for (const auto& s : *samples) {
-            const auto x = s.is_object() ? s.value("x", json()) : json(),
-                       y = s.is_object() ? s.value("step_time", json()) : json();
+        if (member(curve, "id") != "latency_global" || member(member(curve, "fixed"), "order") != "random") continue;
+        for (const auto& s : member(curve, "samples")) {
+            const auto &x = member(s, "x"), &y = member(s, "step_time");
             if (!x.is_number() || !y.is_number() || !(x.get<double>() > 0) || !(y.get<double>() > 0)) continue;
             auto& slowest = out[x.get<double>()];
             slowest = std::max(slowest, y.get<double>());
@@ -91,11 +92,10 @@ json parsed(const std::string& text) {
 
 /// Adds the facts that the device of a record lacks, from the device in its profile.
 model::Device with_facts(model::Device device, const json& profiled) {
-    const auto units = profiled.find("compute_units"), caches = profiled.find("caches");
-    if (device.compute_units == 0 && units != profiled.end() && units->is_number_unsigned())
-        device.compute_units = units->get<unsigned>();
-    if (device.host_cache_levels.empty() && caches != profiled.end() && caches->is_array())
-        for (const auto& bytes : *caches)
+    const auto& units = member(profiled, "compute_units");
+    if (device.compute_units == 0 && units.is_number_unsigned()) device.compute_units = units.get<unsigned>();
+    if (device.host_cache_levels.empty())
+        for (const auto& bytes : member(profiled, "caches"))
             if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
     return device;
 }
@@ -104,11 +104,9 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     std::vector<model::Figure> figures;
     for (const auto& j : profile.at("figures")) figures.push_back(figure_of(j));
     std::vector<std::string> absent;
-    if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
-        for (const auto& j : *list) absent.push_back(text_of(j, "id"));
+    for (const auto& j : member(profile, "absent")) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
-    if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array())
-        out.scattered = scattered_of(*curves);
+    out.scattered = scattered_of(member(profile, "curves"));
     return out;
 }
 

@@ -2,7 +2,6 @@
 // .npy files there.
 #include "app/running/cross_check.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>

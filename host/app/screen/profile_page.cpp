@@ -35,10 +35,6 @@ std::string confidence(const Finding& f) {
     return "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]";
 }
 
-std::string per_cycle_text(const PageLine& line) {
-    return line.per_cycle == 0 ? "" : format_significant(line.per_cycle, 3) + " " + line.per_cycle_unit;
-}
-
 ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
 
 ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& curve) {
@@ -60,21 +56,6 @@ ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& cur
 
 std::string command_of(const Profile& profile) { return "`cllab profile --device " + profile.device.selector + "`"; }
 
-/// Why the bandwidths may be too low, and what to do; empty if nothing shows that.
-std::string doubt_of_bandwidths(const Profile& profile) {
-    if (disturbed_part(profile, "bandwidth") <= 0) return "";
-    return "The bandwidths may be too low, because some of their cells lacked cores. Run " + command_of(profile) +
-           " again on an idle machine.";
-}
-
-/// How to measure what had no time; empty if everything had time.
-std::string remedy(const Profile& profile) {
-    if (profile.skipped.empty()) return "";
-    const bool quick = profile.budget_seconds < ProfileOptions::whole_seconds;
-    return "The time was too short for some figures. " + command_of(profile) + " measures them " +
-           (quick ? "in 60 s" : "on an idle machine") + ". `cllab why` measures the peaks that it needs itself.";
-}
-
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto took = profile.lines.empty()
@@ -87,8 +68,16 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
     if (const double part = disturbed_part(profile); part > 0)
         out << report::wrap("Other processes took cores from " + format_significant(100 * part, 2) + " % of the cells.",
                             "", style.text_width());
-    for (const auto& sentence : {doubt_of_bandwidths(profile), remedy(profile)})
-        out << report::wrap(sentence, "", style.text_width());
+    if (disturbed_part(profile, "bandwidth") > 0)
+        out << report::wrap("The bandwidths may be too low, because some of their cells lacked cores. Run " +
+                                command_of(profile) + " again on an idle machine.",
+                            "", style.text_width());
+    const bool quick = profile.budget_seconds < ProfileOptions::whole_seconds;
+    if (!profile.skipped.empty())
+        out << report::wrap("The time was too short for some figures. " + command_of(profile) + " measures them " +
+                                (quick ? "in 60 s" : "on an idle machine") +
+                                ". `cllab why` measures the peaks that it needs itself.",
+                            "", style.text_width());
 }
 
 /// One line per reason, with the names of all figures that are missing for it.
@@ -185,8 +174,10 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                         {.title = "driver says", .keep = 50},
                                         {.title = "how", .keep = 10}};
     for (const auto& line : found)
-        report::add_row(columns, {line.name, value_text(line.finding.value, line.finding.unit),
-                                  confidence(line.finding), per_cycle_text(line), line.claim, line.finding.how});
+        report::add_row(columns,
+                        {line.name, value_text(line.finding.value, line.finding.unit), confidence(line.finding),
+                         line.per_cycle == 0 ? "" : format_significant(line.per_cycle, 3) + " " + line.per_cycle_unit,
+                         line.claim, line.finding.how});
     const auto grid = report::grid_of(std::move(columns), style);
     if (!found.empty()) out << '\n' << grid.header() << '\n';
     print_sections(out, grid, mapped(found, &PageLine::section), style.colour);

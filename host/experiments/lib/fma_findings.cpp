@@ -126,9 +126,9 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
         least_parallel = parallel;
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
     }
-    out.push_back(figure("group.rate", "rate of one group", "FLOP/s", most,
+    out.push_back(figure("group.rate", "rate of one work-group", "FLOP/s", most,
                          "best of the grid of chains and waves, one work-group"));
-    out.push_back(figure("parallelism", "parallelism for full rate", "chain", least_parallel,
+    out.push_back(figure("parallelism", "chains in flight for full rate", "chain", least_parallel,
                          "smallest chains times waves within 5 % of that rate: " + where));
 }
 
@@ -141,12 +141,12 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         if (row.sample->x == 64) at_64 = row.sample->per_step;
     }
     if (const auto line = fit_line(unroll, trip)) {
-        out.push_back(figure("loop.cost", "loop cost", "s", line->intercept,
+        out.push_back(figure("loop.cost", "loop overhead per trip", "s", line->intercept,
                              "intercept of the time of a trip over the steps in it"));
     }
     const auto nested = rows_of(curves, "nested");
     if (at_64 > 0 && !nested.empty())
-        out.push_back({"loop.rolled", "rolled loop penalty", "x", nested.front().sample->per_step / at_64,
+        out.push_back({"loop.rolled", "rolled loop against unrolled", "x", nested.front().sample->per_step / at_64,
                        nested.front().sample->low / at_64, nested.front().sample->high / at_64,
                        "a step in a rolled inner loop over one in 64 of straight line"});
     std::vector<double> size, time;
@@ -155,14 +155,14 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         time.push_back(row.sample->per_step);
     }
     if (const auto step = fit_step(size, time); step && step->after > step->before)
-        out.push_back(figure("code.knee", "straight-line code at full speed", "FMA", step->position,
+        out.push_back(figure("code.knee", "instruction cache, straight-line code at full speed", "FMA", step->position,
                              "longest straight line at full speed; beyond it a step takes " +
                                  text_of(step->after / step->before) + " times as long"));
     else if (size.size() >= 3)
-        out.push_back(withheld("code.knee", "straight-line code at full speed",
+        out.push_back(withheld("code.knee", "instruction cache, straight-line code at full speed",
                                "a straight line of " + text_of(size.back()) +
                                    " FMA is no slower per step than one of " + text_of(size.front()) +
-                                   ": the instruction cache holds more"));
+                                   ", so the instruction cache holds more"));
 }
 
 void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {

@@ -7,6 +7,7 @@ namespace cllab::model::lib {
 namespace {
 
 constexpr double near = 1.34;  ///< sizes with a smaller ratio may be the same
+constexpr auto disturbed = "; other programs or unlucky page placement may cause this; an idle machine may show it";
 
 /// The transition of a curve from one plateau to the next.
 struct Knee {
@@ -57,12 +58,12 @@ std::string doubt(const Knee& knee, const Chases& chases,
                   const std::vector<std::pair<const Curve*, const char*>>& others) {
     if (knee.gradual())
         return "the time of a load rises gradually from " + bytes_text(knee.at.low) + " to " +
-               bytes_text(knee.at.high) + "; unlucky page placement or other programs in the cache may cause this";
+               bytes_text(knee.at.high) + disturbed;
     for (const auto& [curve, what] : others) {
         if (!curve || curve == chases.main) continue;
         const auto [below, above] = around(*curve, knee.at.low / near, knee.at.high * near);
         const auto rises = "the time of a load rises at " + bytes_text(knee.at.value);
-        if (!below || !above) return concat(rises, "; no footprint near it was measured ", what);
+        if (!below || !above) return concat(rises, "; no buffer of nearly that size was measured ", what);
         if (above->per_step < 1.25 * below->per_step)
             return concat(rises, ", but not ", what, ", so this is not the level's end");
     }
@@ -154,7 +155,7 @@ private:
             if (p.open || i >= reading_.knees.size()) {
                 if (whole)
                     hold(id + ".size", name + " capacity",
-                         "no three footprints beyond it agree, or the sweep ends inside it");
+                         concat("no three larger buffers give one time, or it holds the largest buffer", disturbed));
                 continue;
             }
             if (device_.is_gpu() && reading_.knees[i].gradual() && size_of_random(id, name, i)) continue;
@@ -165,8 +166,10 @@ private:
                 hold(id + ".size", name + " capacity", why);
         }
         if (whole && !reached)
-            hold("memory.latency", "memory latency", "no three footprints beyond what caches may hold agree");
-        if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so no two footprints agree");
+            hold("memory.latency", "memory latency",
+                 concat("no three buffers beyond the caches give one time", disturbed));
+        if (reading_.plateaus.empty())
+            hold("l1.size", "L1 capacity", concat("no two buffer sizes give one time", disturbed));
     }
 
     /// The size of a level after which the time rises gradually, if random replacement explains the rise in both
@@ -214,18 +217,19 @@ private:
                 pages = text_of(std::round(*share)) + " % in huge pages; ";
         }
         if (times.size() < 2)
-            return refuse("fewer than two footprints of the chase exceed the last-level cache, " + bytes_text(below) +
+            return refuse("fewer than two buffers of the chase exceed the last-level cache, " + bytes_text(below) +
                           " as the system reports");
         const auto [least, most] = std::ranges::minmax_element(times);
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
-                          format_seconds(*most) + ": other programs use the memory");
+                          format_seconds(*most) + disturbed);
         add("memory.latency", "memory latency", "s", {summarise(times).median, *least, *most},
             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
                 pages + "TLB misses are included");
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
+        const auto refuse = [&](const std::string& why) { hold(id + ".latency", name + " latency", why); };
         for (const auto& p : reading_.plateaus) {
             // The plateau must contain footprints that are too large for the previous level, and none that are too
             // large for this one.
@@ -236,17 +240,13 @@ private:
                 std::vector<double> others;
                 for (const auto& s : chases_.other_pages->samples)
                     if (s.x >= p.first_x && s.x <= p.capacity.value) others.push_back(s.per_step);
-                if (others.empty())
-                    return hold(id + ".latency", name + " latency", "there is no footprint there with the other pages");
+                if (others.empty()) return refuse("no buffer of its size was measured in the other kind of pages");
                 if (std::abs(median_of(others) / p.value.value - 1) >= 0.25)
-                    return hold(id + ".latency", name + " latency",
-                                "small and huge pages give times that differ by more than a quarter");
+                    return refuse("small and huge pages give times that differ by more than a quarter");
             }
             return latency(id, name, p);
         }
-        hold(id + ".latency", name + " latency",
-             "the times of its footprints differ, because other programs use the cache or its pages are placed "
-             "unluckily; an idle machine may show it");
+        refuse(concat("buffers that fit it give different times", disturbed));
     }
 
     void level_size(const std::string& id, const std::string& name, double below, double size_here) {
@@ -273,9 +273,7 @@ private:
         if (early)
             return refuse("the time of a load rises at " + bytes_text(early->at.value) +
                           " already; another thread, another virtual machine or small pages may take the rest");
-        refuse(
-            "the times near its end differ too much to tell where it ends; other programs or unlucky page placement "
-            "may cause this");
+        refuse(concat("buffers of nearly its size give different times", disturbed));
     }
 
     const Chases& chases_;
@@ -317,7 +315,7 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
     if (high > 1.5 * low)
         return withheld(id, title,
                         "regions in it are moved at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") +
-                            ": other programs use the level");
+                            ", so other programs use the level; an idle machine may show it");
     return {id, title, "B/s", quantile(rate, 0.5), low, high, how};
 }
 
@@ -326,7 +324,7 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
 std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name,
                          const std::string& how) {
     const auto hold = [&](const std::string& why) {
-        return std::vector{withheld(id + ".reach", name + " reach", why)};
+        return std::vector{withheld(id + ".reach", name + ", reach", why)};
     };
     struct Point {
         double x, more, least;
@@ -336,7 +334,7 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
         const auto* other = sample_at(staying, s.x);
         if (other) points.push_back({s.x, s.per_step - other->per_step, 0.2 * other->per_step});
     }
-    if (points.size() < 4) return hold("the two orders were not measured at the same footprints");
+    if (points.size() < 4) return hold("the two orders were not measured with the same buffer sizes");
     const auto costs = [](const Point& p) { return p.more > p.least; };
     const auto first = std::ranges::find_if(points, costs);
     // One or two disturbed footprints are not the reach, because everything beyond the reach stays slow.
@@ -346,16 +344,15 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     const std::size_t after = points.end() - first;
     const std::size_t agree = std::count_if(first, points.end(), costs);
     if (first == points.begin() || after < 2 || agree < after - after / 8)
-        return hold(
-            "the difference between loads to other pages and loads in one page is not steady over the footprint; "
-            "other programs or unlucky page placement may cause this");
+        return hold(concat("the extra time of loads to other pages rises and falls with the buffer size", disturbed));
     std::vector<double> more;
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);
     const double reach = (first - 1)->x;
-    return {{id + ".reach", name + " reach", "byte", reach, reach, first->x,
+    return {{id + ".reach", name + ", reach", "byte", reach, reach, first->x,
              how + "; high is the first footprint where they take 20 % longer"},
-            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high, how + "; up to 16 times the reach"}};
+            {id + ".cost", name + ", cost per load", "s", cost.median, cost.low, cost.high,
+             how + "; up to 16 times the reach"}};
 }
 
 std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const std::string& how) {
@@ -380,7 +377,7 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
                 rate.push_back(1 / s.per_step / (own ? share_of_cores(s, device) : 1));
         const auto title = name + " read bandwidth";
         if (rate.empty())
-            return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
+            return out.push_back(withheld(id + ".rate", title, "no buffer of this profile lies in it alone"));
         out.push_back(rate_of_level(id + ".rate", title, rate,
                                     how + "; regions of more than " + bytes_text(least) +
                                         (most < 1e18 ? ", at most " + bytes_text(most) : "")));

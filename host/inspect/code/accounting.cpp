@@ -149,7 +149,10 @@ std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
 
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
-    if (!declared || setup.global.dims == 0) return model::unknown({}, "its stores are not declared");
+    // A kernel file compiled for an absent device has no arguments.
+    if (setup.global.dims == 0 || (setup.args.empty() && setup.work.flops <= 0))
+        return model::unknown({}, "its work-items and operations are not declared");
+    if (!declared) return model::unknown({}, "its stores are not declared");
     const auto items = static_cast<double>(setup.global.count());
     return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items,
                               setup.work.flops / 2 / items});

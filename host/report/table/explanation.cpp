@@ -70,6 +70,14 @@ bool is_countable(const model::Record& record, const Explanation& e) {
            std::ranges::none_of(e.unbounded, [](const auto& one) { return one.first == "what it executes"; });
 }
 
+/// A share above this prints as more than 100 %.
+constexpr double beyond = 1.005;
+
+/// The first reason why memory alone seems to take longer than the kernel; empty for another bound.
+std::string served_by_caches(const Bound& b) {
+    return b.id == "memory" || b.id == "lines" ? "caches serve some of its bytes, " : "";
+}
+
 /// What to do next, with the command, if no limiter is named; empty if one is.
 std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
@@ -157,8 +165,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
             const auto most = std::ranges::max_element(e.bounds, {}, &Bound::low);
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
-                   " times the measured time; the kernel skips declared work, the clock is wrong, or the profile was "
-                   "disturbed";
+                   " times the measured time; " + served_by_caches(*most) +
+                   "the kernel skips declared work, the clock is wrong, or the profile was disturbed";
         }
         case Limit::unsteady:
             return "not named: its time is known only within " + whole_percent(time.spread());
@@ -171,7 +179,9 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     const auto* not_split = find_in(e.unbounded, model::execution_title);
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
-           (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" : "") +
+           (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" +
+                                     (e.of_copy > beyond ? ": caches serve some of them, or most are reads" : "")
+                               : "") +
            (!e.no_peak.empty()                              ? "; the profile has no peak for " + join(e.no_peak, ", ")
             : not_split                                     ? concat("; ", *not_split)
             : std::max(explained(e, time), e.of_copy) < 0.5 ? "; cllab has no bound for the rest"
@@ -210,11 +220,12 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     add("what costs time", e.advice);
     out += "  " + bar(e, time) + "\n" + bounds_text(e, time, style);
     const auto profile = profile_command(record);
-    if (e.limit != Limit::impossible && !e.bounds.empty() && e.bounds.front().seconds > 1.05 * time.median)
-        add("above 100 %", e.bounds.front().name +
-                               ": the profile's peak is too low, or the kernel does less than was "
-                               "counted; the range begins at " +
-                               format_seconds(e.bounds.front().low) + ". " + profile + " measures again");
+    if (const auto* first = e.bounds.empty() || e.limit == Limit::impossible ? nullptr : &e.bounds.front();
+        first && first->seconds > (served_by_caches(*first).empty() ? 1.05 : beyond) * time.median)
+        add("above 100 %", first->name + ": " + served_by_caches(*first) +
+                               "the profile's peak is too low, or the kernel does less than was counted; the range "
+                               "begins at " +
+                               format_seconds(first->low) + ". " + profile + " measures again");
     if (e.wait)
         add("waits",
             whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what + ", counted by ncu");
