@@ -55,7 +55,7 @@ struct PeakAgain {
 inline constexpr const char* execution_title = "execution in the cores";
 /// Why a short time is not split on one core.
 inline constexpr const char* too_short_to_split =
-    "the time is too short to be split on one core; a larger size may be explained";
+    "the time is too short to be split on one core, so try a larger size";
 
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; a limiter named by a wait comes before all others

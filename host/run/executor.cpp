@@ -321,8 +321,8 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
              const std::set<CellNumber>& finished, Kept* results) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
-    const auto group = request.settings.largest_groups.find(session.facts().selector);
-    session.set_largest_group(group == request.settings.largest_groups.end() ? 0 : group->second);
+    const auto largest = request.settings.largest_groups.find(session.facts().selector);
+    session.set_largest_group(largest == request.settings.largest_groups.end() ? 0 : largest->second);
     Kept own;
     auto& keep = results ? *results : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // the reason for the refusal may be gone

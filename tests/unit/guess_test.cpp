@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(digit_of_an_index_is_fitted_from_the_elements_that_values_s
     // The value itself, a clamped one and a hash are no digits.
     BOOST_TEST(digit(uint_max, [](auto v) { return v; }) == "none");
     BOOST_TEST(digit(uint_max, [](auto v) { return std::min<std::int64_t>(v, 99); }) == "none");
-    BOOST_TEST(digit(uint_max, [](auto v) { return (v * 2654435761 & 0xffffffff) >> 24; }) == "none");
+    BOOST_TEST(digit(uint_max, [](auto v) { return static_cast<std::int64_t>((static_cast<std::uint64_t>(v) * 2654435761 & 0xffffffff) >> 24); }) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(scalar_names_reveal_their_meaning) {

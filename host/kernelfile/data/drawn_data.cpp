@@ -267,11 +267,11 @@ void fill(model::Bytes& out, const ElementType& lane, std::size_t count, std::ui
                            [shift](auto, Random&, std::size_t i) { return static_cast<std::int64_t>(i >> shift); });
             break;
         case Draw::constant:
-            lanes.put_each(random, 0, [drawn](auto lane, Random&, auto) { return number<decltype(lane)>(0, drawn); });
+            lanes.put_each(random, 0, [drawn](auto zero, Random&, auto) { return number<decltype(zero)>(0, drawn); });
             break;
         case Draw::uniform:
             lanes.put_each(random, 1,
-                           [drawn](auto lane, Random& own, auto) { return number<decltype(lane)>(own(), drawn); });
+                           [drawn](auto zero, Random& own, auto) { return number<decltype(zero)>(own(), drawn); });
             break;
         case Draw::sorted:
             lanes.put_sorted(random, drawn);

@@ -358,7 +358,7 @@ Difference difference(const Record& faster, const Record& slower) {
     const bool of_code = largest && largest->what.starts_with("instructions");
     const auto form = form_of(faster), other_form = form_of(slower);
     if (!largest || largest->what == "groups")
-        if (auto form = form_difference(faster, slower); !form.text.empty()) return form;
+        if (auto by_form = form_difference(faster, slower); !by_form.text.empty()) return by_form;
     if (!largest) return {};
     const auto value = [&](const Record& r) {
         const double amount = *largest->of(r);
