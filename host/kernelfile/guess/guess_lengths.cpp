@@ -191,7 +191,8 @@ void bound_index(const KernelFacts& facts, const Samples& samples, const Choice&
     if (seen.written && !seen.atomic)
         lengths.open.insert(p.name);
     else if (p.type.lane_bytes > 1)
-        lengths.limits[p.name] = ":0:" + range + (choice.shift ? "*" + std::to_string(std::int64_t{1} << choice.shift) : "") + "-1";
+        lengths.limits[p.name] =
+            ":0:" + range + (choice.shift ? "*" + std::to_string(std::int64_t{1} << choice.shift) : "") + "-1";
 }
 
 }  // namespace
