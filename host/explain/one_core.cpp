@@ -75,7 +75,8 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
         return out.leave_out(execution_title, concat("one core takes ", format_seconds(own.median),
                                                      " for all of the work, which is more than the time of ",
                                                      format_significant(cores, 3), " cores"));
-    const double slowed = available < 1 ? 1 : slowed_by_each_other(as_long, times, time, out);
+    const bool idle = available == 1 && time.cores > 0 && time.cores < least_working * cores;
+    const double slowed = available < 1 || idle ? 1 : slowed_by_each_other(as_long, times, time, out);
     const auto add = [&](const char* id, const char* name, const char* brief, const Timing& part, std::string how) {
         if (part.median < part_beside_launch * own.median) return;
         if (slowed > alike)
@@ -99,10 +100,13 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                 "addresses are near");
     const double rest = time.median - own.median / cores;
     if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
-        out.bounds.push_back({"shared", "what the cores share", "shared", rest,
+        out.bounds.push_back({"shared", idle ? "idle cores" : "what the cores share", "shared", rest,
                               std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
                               "more than the time on one core divided by " + format_significant(cores, 3) +
-                                  ": memory is shared, the clock falls, or some cores are threads of one core",
+                                  (idle ? ": on average, " + format_significant(time.cores, 3) +
+                                              " cores worked, because work-groups take unlike times"
+                                        : ": memory and contended lines are shared, the clock falls, or some cores "
+                                          "are threads of one core"),
                               figure});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);

@@ -255,6 +255,12 @@ BOOST_AUTO_TEST_CASE(kernels_of_the_same_data_get_one_size) {
     BOOST_TEST(both[0].axes.front().second == 256);
     BOOST_TEST(both[1].axes.front().second == 256);
     BOOST_TEST(equal_problems(both, {}) == (std::vector<std::size_t>{0, 0}), boost::test_tools::per_element());
+    // Limited indices of one kernel are data for the other.
+    small.arguments.front().second = "rand:n:0:63";
+    both = {large, small};
+    share_sizes(both, {});
+    BOOST_TEST(both[0].arguments.front().second == "rand:n:0:63");
+    BOOST_TEST(both[0].axes.front().second == 256);
     // Other inputs.
     small.arguments.front().second = "rand:n*n";
     both = {large, small};

@@ -23,9 +23,11 @@ model::Timing timing(double seconds) {
 
 /// A cell of 27 ms on all cores, whose copy of 100 MiB explains 40 % of them. Its times on one core: the cell's time
 /// multiplied by the cores and by `own`, and the parts `separate` and `repeated` of that.
-model::Explanation split(double own, double separate, double repeated, unsigned threads = 1, double bytes = 100 * MiB) {
+model::Explanation split(double own, double separate, double repeated, unsigned threads = 1, double bytes = 100 * MiB,
+                         double cores = 0) {
     const auto limits = profile();
-    const auto r = record(27e-3, {.bytes = bytes, .read = bytes / 2, .type = "float", .footprint = bytes, .launches = 1});
+    auto r = record(27e-3, {.bytes = bytes, .read = bytes / 2, .type = "float", .footprint = bytes, .launches = 1});
+    r.time->cores = cores;
     auto out = explanation(r);
     BOOST_TEST((out.limit == model::Limit::unexplained));
     const double one = 27e-3 * own * limits.units / threads;
@@ -108,6 +110,15 @@ BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory
         BOOST_TEST_REQUIRE(other.follower() != nullptr);
         BOOST_TEST((other.limiter()->id == "shared" || other.follower()->id == "shared"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(idle_cores_are_not_called_slow_ones) {
+    const auto e = split(0.5, 1, 0.97, 1, 10 * MiB, 0.5 * profile().units);
+    const auto found = std::ranges::find(e.bounds, "shared", &model::Bound::id);
+    BOOST_TEST_REQUIRE((found != e.bounds.end()));
+    BOOST_TEST(found->name == "idle cores");
+    BOOST_TEST(found->seconds == 0.5 * 27e-3, is_close);
+    BOOST_TEST(seconds_of(e, "execution") == 0.97 * 0.5 * 27e-3, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(times_that_do_not_fit_explain_nothing) {

@@ -7,6 +7,7 @@
 
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
@@ -332,6 +333,12 @@ GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, cons
 }
 
 void share_sizes(std::vector<GuessedKernel>& kernels, const std::set<std::string>& set) {
+    // Kernels that process the same data get the same: "rand:n:0:64-1" of one kernel is also data for "rand:n".
+    for (const auto& limited : kernels)
+        for (auto& kernel : kernels)
+            for (auto& [name, text] : kernel.arguments)
+                if (const auto* other = find_in(limited.arguments, name); other && other->starts_with(text + ":"))
+                    text = *other;
     std::map<std::string, std::int64_t> of_set;  // --axis gives it another value, but one for all
     for (auto& kernel : kernels)
         for (auto& [axis, value] : kernel.axes)
