@@ -9,7 +9,7 @@
 namespace cllab::explain {
 namespace {
 
-constexpr const char* figure = "one_core";  ///< Bound::figure of the parts
+using model::one_core_figure;
 
 bool is_part(const Bound& b) { return b.id == "execution" || b.id == "access" || b.id == "values" || b.id == "shared"; }
 
@@ -83,7 +83,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
             how += concat(", ", format_significant(slowed, 3),
                           " times that while all cores work: some are threads of one core, or the clock falls");
         out.bounds.push_back(on_available_cores({id, name, brief, slowed * part.median / cores, part.low / cores,
-                                                 slowed * part.high / cores, std::move(how), figure},
+                                                 slowed * part.high / cores, std::move(how), one_core_figure},
                                                 record, parallel_of(record, limits)));
     };
     const auto whole = " of " + format_seconds(own.median) + " on one core";
@@ -107,7 +107,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                                               " cores worked, because work-groups take unlike times"
                                         : ": memory and contended lines are shared, the clock falls, or some cores "
                                           "are threads of one core"),
-                              figure});
+                              one_core_figure});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);
     name_two_parts(time, out);

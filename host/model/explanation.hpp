@@ -53,6 +53,8 @@ struct PeakAgain {
 
 /// Bound::name of "execution"; also its name in Explanation::unbounded.
 inline constexpr const char* execution_title = "execution in the cores";
+/// Bound::figure of the parts of a time that was split on one core. They add up to about the time.
+inline constexpr const char* one_core_figure = "one_core";
 /// Why a short time is not split on one core.
 inline constexpr const char* too_short_to_split =
     "the time is too short to be split on one core, so try a larger size";

@@ -97,6 +97,8 @@ BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
     const auto of_three = split(1, 0.7, 0.36);
     BOOST_TEST(limiter(of_three) == "execution");
     BOOST_TEST(seconds_of(of_three, "values") == 0.3 * 27e-3, is_close);
+    const auto page = report::explanation_text(record(27e-3, {.launches = 1}), of_three, {});
+    BOOST_TEST(says(page, " 0 %  unexplained"), page);
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory_may_be_the_cause) {

@@ -119,8 +119,12 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
             : i == 1 && e.second == 0 ? "="
                                       : "",
             e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
-    if (e.limit != Limit::impossible)
-        row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
+    double left = 1 - explained(e, time);
+    if (!e.bounds.empty() && e.bounds.front().figure == model::one_core_figure)  // the parts add up
+        for (const auto& b : e.bounds)
+            if (b.figure == model::one_core_figure && &b != &e.bounds.front() && &b != e.follower())
+                left = std::max(0.0, left - b.seconds / time.median);
+    if (e.limit != Limit::impossible) row(".", left, "unexplained", format_seconds(time.median * left), "");
     const auto how = columns[4].cells;
     const Grid grid(std::move(columns), style.width, style.colour);
     // How a bound was obtained is printed below it, if there is no room next to it.
