@@ -11,7 +11,7 @@ namespace cllab {
 struct Half {
     std::uint16_t bits = 0;
     operator double() const {
-        // By a float, of which a vector has more.
+        // Converts to float first, because a vector holds more floats than doubles.
         const std::int32_t size = bits & 0x7FFF, sign = bits >> 15;
         const auto subnormal = std::bit_cast<std::int32_t>(static_cast<float>(size) * 0x1p-24F);
         const auto wide = size > 0x7C00    ? 0x7FC0 << 16

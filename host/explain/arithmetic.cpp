@@ -118,7 +118,7 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
         bound_flops(typed, limits, out);
         for (auto& bound : std::span(out.bounds).subspan(known)) {
             bound.low *= least / number;
-            bound.how += ", " + source_of(counts);
+            bound.how += ", each operation as a multiply-add, " + source_of(counts);
             lower_to_time(bound, record);
             bound.simulated = true;
         }

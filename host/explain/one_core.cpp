@@ -22,7 +22,7 @@ Timing difference(const Timing& slow, const Timing& fast) {
     return out;
 }
 
-/// The likely cause of time that repeated contents save: scattered addresses, mispredicted branches, or both.
+/// What depends on data according to the counts, where repeated contents save time: addresses, branches, or both.
 const char* name_of_values(const Record& record) {
     const auto* counts = record.counts ? &*record.counts : nullptr;
     const auto is_scattered = [](const SectorRequests& requests) {
@@ -31,7 +31,7 @@ const char* name_of_values(const Record& record) {
     const bool scattered = counts && (is_scattered(counts->reads) || is_scattered(counts->writes));
     const bool branches = counts && counts->by_data && alike * counts->lanes_active < 1;
     if (scattered == branches) return "addresses or branches that depend on data";
-    return scattered ? "scattered addresses" : "mispredicted branches";
+    return scattered ? "scattered addresses" : "data-dependent branches";
 }
 
 /// Names the two largest parts together, if no limiter is named and the two are at least `busy` of the time.
@@ -104,7 +104,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                               std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
                               "more than the time on one core divided by " + format_significant(cores, 3) +
                                   (idle ? ": on average, " + format_significant(time.cores, 3) +
-                                              " cores worked, because work-groups take unlike times"
+                                              " cores worked: work-groups take unlike times, or the driver left cores idle"
                                         : ": memory and contended lines are shared, the clock falls, or some cores "
                                           "are threads of one core"),
                               one_core_figure});

@@ -228,11 +228,11 @@ BOOST_AUTO_TEST_CASE(foreign_profile_knows_its_units_and_caches) {
     auto of_record = device();
     of_record.compute_units = 0;
     of_record.host_cache_levels.clear();
-    of_record.type = DeviceType::gpu;
+    of_record.type = model::DeviceType::gpu;
     const auto gpu = app::limits_from(profile.dump(), of_record);
     BOOST_TEST(gpu.units == 132u);
     BOOST_TEST(gpu.caches.empty());  // it knows them by its figures
-    of_record.type = DeviceType::cpu;
+    of_record.type = model::DeviceType::cpu;
     const auto cpu = app::limits_from(profile.dump(), of_record);
     BOOST_TEST(cpu.caches == (std::vector<std::uint64_t>{32768, 1048576}), boost::test_tools::per_element());
 }

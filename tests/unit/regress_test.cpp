@@ -94,8 +94,8 @@ const test::FakeRunner::Answer fine = [](Record&, const model::Cell&, std::size_
 
 BOOST_AUTO_TEST_CASE(cell_wrong_in_one_replicate_is_newly_wrong) {
     Baseline base;
-    const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t index) {
-        if (base.processes >= 6 && index == 0 && !cell.stored) make_wrong(record);
+    const auto cell = base.run([&](Record& record, const model::Cell& one, std::size_t index) {
+        if (base.processes >= 6 && index == 0 && !one.stored) make_wrong(record);
     });
     BOOST_TEST((cell.change == CellChange::newly_wrong), model::name(cell.change));
     BOOST_TEST(cell.reason.find("out[1] is 2") != std::string::npos, cell.reason);
@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(cell_wrong_in_one_replicate_is_newly_wrong) {
 
 BOOST_AUTO_TEST_CASE(cell_that_crashes_in_one_replicate_is_newly_failing) {
     Baseline base;
-    const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t index) {
-        if (base.processes < 6 || index != 2 || cell.stored) return;
+    const auto cell = base.run([&](Record& record, const model::Cell& one, std::size_t index) {
+        if (base.processes < 6 || index != 2 || one.stored) return;
         record.status = model::Status::launch_failed;
         record.reason = "SIGSEGV";
     });
@@ -113,8 +113,8 @@ BOOST_AUTO_TEST_CASE(cell_that_crashes_in_one_replicate_is_newly_failing) {
 
 BOOST_AUTO_TEST_CASE(baseline_that_is_now_wrong_is_incomparable) {
     Baseline base;
-    const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t) {
-        if (base.processes >= 5 && cell.stored) make_wrong(record);
+    const auto cell = base.run([&](Record& record, const model::Cell& one, std::size_t) {
+        if (base.processes >= 5 && one.stored) make_wrong(record);
     });
     BOOST_TEST((cell.change == CellChange::incomparable), model::name(cell.change));
 }
@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(equal_text_is_same_code_only_with_equal_arguments) {
     };
     BOOST_TEST((base.run(same_text).change == CellChange::same_code));
     BOOST_TEST(base.processes == 1u);  // today's, and no arrangement
-    const auto cell = base.run([&](Record& record, const model::Cell& cell, std::size_t index) {
-        same_text(record, cell, index);
+    const auto cell = base.run([&](Record& record, const model::Cell& one, std::size_t index) {
+        same_text(record, one, index);
         record.launch = "another";
     });
     BOOST_TEST((cell.change == CellChange::incomparable), model::name(cell.change));

@@ -68,10 +68,10 @@ BOOST_AUTO_TEST_CASE(regression_table_is_worst_first_and_identifies_cells) {
     BOOST_TEST(at(text, "pitch_wide ") < at(text, "pitch_loop width=1024"));
     BOOST_TEST(at(text, "pitch_loop width=1024") < at(text, "pitch_loop width=512"));
     at(text, "+3.1 %");
-    at(text, "  change       paired  interval");
+    at(text, "  change         time  interval");
     auto lead = text;
     std::ranges::replace(lead, '\n', ' ');
-    at(lead, "Paired: both texts took turns today. The columns recorded and today are separate runs.");
+    at(lead, "The column time is paired: both texts took turns today. The columns recorded and today are separate runs.");
     at(text, "+2.5 % to +3.8 %");
     at(text, "x2.5");
     at(text, "wrong_result: dst[17] is 3 < 4");

@@ -125,7 +125,7 @@ struct Disturbed : explain::Measure {
     std::optional<explain::OneCoreTimes> on_one_core(const model::Cell&, std::string&) override { return std::nullopt; }
     int bursts;
     double spread;
-    explicit Disturbed(int bursts, double spread = 0) : bursts(bursts), spread(spread) {}
+    explicit Disturbed(int number, double relative = 0) : bursts(number), spread(relative) {}
     model::Record run(const model::Cell&, double) override { return record(15e-3, copying()); }
     std::vector<model::Figure> peak(const std::string& id, double) override {
         const auto all = profile();

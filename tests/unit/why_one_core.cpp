@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(time_that_repeated_contents_save_is_named_by_the_counts) {
         return found == out.bounds.end() ? "" : found->name;
     };
     BOOST_TEST(name(8, 1) == "scattered addresses");
-    BOOST_TEST(name(1, 0.7) == "mispredicted branches");
+    BOOST_TEST(name(1, 0.7) == "data-dependent branches");
     for (const auto& unknown : {name(8, 0.7), name(1, 1)})
         BOOST_TEST(unknown == "addresses or branches that depend on data");
 }

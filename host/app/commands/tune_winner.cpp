@@ -1,9 +1,9 @@
 // The last part of a tuning: the fastest few points are measured again and compared, and one of them is recommended.
 #include <ranges>
 
+#include "app/commands/command_file.hpp"
 #include "app/commands/tune.hpp"
 #include "app/comparing/versus.hpp"
-#include "app/screen/results.hpp"
 #include "core/phases.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
@@ -153,7 +153,7 @@ std::vector<model::Comparison> Tuning::compare(std::size_t left, const std::vect
         return finalists_[n] == space_.initial ? std::string("the default") : text_of(finalists_[n]);
     };
     model::Group cells{cell_at(finalists_[left])};
-    std::vector<Record> records{final_records_[left]};
+    std::vector<model::Record> records{final_records_[left]};
     for (const auto n : others) {
         cells.push_back(cell_at(finalists_[n]));
         records.push_back(final_records_[n]);

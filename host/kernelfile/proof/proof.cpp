@@ -264,7 +264,7 @@ std::pair<std::set<Ledger::Member>, std::set<Ledger::Member>> Ledger::company(co
         if (!agreeing) agreeing = own->by;
         std::erase_if(*agreeing, [&](const auto& member) { return !own->by.count(member); });
     }
-    // Other data gives other results, and the same ones by chance only.
+    // Kernels with other data have other results; equal ones are no evidence.
     const auto takes_other_data = [&](const Member& member) {
         const auto* const seen = seen_of_member(q, member);
         return member.alike != q.alike && (!seen || std::ranges::any_of(q.given, [&](const auto& one) {

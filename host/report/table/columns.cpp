@@ -184,8 +184,7 @@ const std::vector<std::string>& columns_of_command(const std::string& command) {
          {"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions",
           "inner_loop"}},
         {"profile", {"figure", "value", "interval", "per_cycle", "driver_says", "how"}},
-        {"regress",
-         {"cell", "change", "paired", "time", "interval", "control", "arrangements", "runs", "recorded", "today"}}};
+        {"regress", {"cell", "change", "time", "interval", "control", "arrangements", "runs", "recorded", "today"}}};
     static const std::vector<std::string> none;
     const auto found = known.find(command);
     return found == known.end() ? none : found->second;

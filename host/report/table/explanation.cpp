@@ -73,9 +73,12 @@ bool is_countable(const model::Record& record, const Explanation& e) {
 /// A share above this prints as more than 100 %.
 constexpr double beyond = 1.005;
 
-/// The first reason why memory alone seems to take longer than the kernel; empty for another bound.
-std::string served_by_caches(const Bound& b) {
-    return b.id == "memory" || b.id == "lines" ? "caches serve some of its bytes, " : "";
+/// The first reason why a bound alone seems to take longer than the kernel; empty for most bounds.
+std::string usual_reason(const Bound& b) {
+    if (b.id == "memory" || b.id == "lines") return "caches serve some of its bytes, ";
+    return b.id == "latency" ? "its operations take less time than the profile's (an addition can be faster than a "
+                               "multiply-add), "
+                             : "";
 }
 
 /// What to do next, with the command, if no limiter is named; empty if one is.
@@ -169,7 +172,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
             const auto most = std::ranges::max_element(e.bounds, {}, &Bound::low);
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
-                   " times the measured time; " + served_by_caches(*most) +
+                   " times the measured time; " + usual_reason(*most) +
                    "the kernel skips declared work, the clock is wrong, or the profile was disturbed";
         }
         case Limit::unsteady:
@@ -225,8 +228,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     out += "  " + bar(e, time) + "\n" + bounds_text(e, time, style);
     const auto profile = profile_command(record);
     if (const auto* first = e.bounds.empty() || e.limit == Limit::impossible ? nullptr : &e.bounds.front();
-        first && first->seconds > (served_by_caches(*first).empty() ? 1.05 : beyond) * time.median)
-        add("above 100 %", first->name + ": " + served_by_caches(*first) +
+        first && first->seconds > (first->id == "memory" || first->id == "lines" ? beyond : 1.05) * time.median)
+        add("above 100 %", first->name + ": " + usual_reason(*first) +
                                "the profile's peak is too low, or the kernel does less than was counted; the range "
                                "begins at " +
                                format_seconds(first->low) + ". " + profile + " measures again");

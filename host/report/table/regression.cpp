@@ -111,7 +111,7 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
 std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
     std::vector<Column> columns{{.title = "cell", .names = Names::by_itself},
                                 {.title = "change"},
-                                {.title = r.recorded ? "time" : "paired", .right = true},
+                                {.title = "time", .right = true},
                                 {.title = "interval", .keep = 60},
                                 {.title = "control", .right = true, .keep = 40},
                                 {.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30}};
@@ -152,7 +152,7 @@ std::string lead_of(const model::Regression& r) {
             " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
             "then.";
     else if (r.tested)
-        lead += " Paired: both texts took turns today. The columns recorded and today are separate runs.";
+        lead += " The column time is paired: both texts took turns today. The columns recorded and today are separate runs.";
     return lead;
 }
 
