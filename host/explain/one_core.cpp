@@ -100,14 +100,15 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                 "addresses are near");
     const double rest = time.median - own.median / cores;
     if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
-        out.bounds.push_back({"shared", idle ? "idle cores" : "what the cores share", "shared", rest,
-                              std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
-                              "more than the time on one core divided by " + format_significant(cores, 3) +
-                                  (idle ? ": on average, " + format_significant(time.cores, 3) +
-                                              " cores worked: work-groups take unlike times, or the driver left cores idle"
-                                        : ": memory and contended lines are shared, the clock falls, or some cores "
-                                          "are threads of one core"),
-                              one_core_figure});
+        out.bounds.push_back(
+            {"shared", idle ? "idle cores" : "what the cores share", "shared", rest,
+             std::max(0.0, time.low - own.high / cores), time.high - own.low / cores,
+             "more than the time on one core divided by " + format_significant(cores, 3) +
+                 (idle ? ": on average, " + format_significant(time.cores, 3) +
+                             " cores worked: work-groups take unlike times, or the driver left cores idle"
+                       : ": memory and contended lines are shared, the clock falls, or some cores "
+                         "are threads of one core"),
+             one_core_figure});
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);
     name_two_parts(time, out);

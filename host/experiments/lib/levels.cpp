@@ -377,7 +377,8 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
                 rate.push_back(1 / s.per_step / (own ? share_of_cores(s, device) : 1));
         const auto title = name + " read bandwidth";
         if (rate.empty())
-            return out.push_back(withheld(id + ".rate", title, "no buffer of this profile is too large for nearer levels and fits this one"));
+            return out.push_back(withheld(
+                id + ".rate", title, "no buffer of this profile is too large for nearer levels and fits this one"));
         out.push_back(rate_of_level(id + ".rate", title, rate,
                                     how + "; regions of more than " + bytes_text(least) +
                                         (most < 1e18 ? ", at most " + bytes_text(most) : "")));

@@ -51,8 +51,8 @@ struct Comparison {
     bool groups_of_several = false;  ///< some group has more than one row, and there is more than one group
 };
 
-/// A group is all variants at one point. It ranks variants that took turns. It does not rank variants of unlike buffers,
-/// unless their bytes are declared or a reference shows that they solve one problem. An axis whose value each
+/// A group is all variants at one point. It ranks variants that took turns. It does not rank variants of unlike
+/// buffers, unless their bytes are declared or a reference shows that they solve one problem. An axis whose value each
 /// variant chose itself ("auto": the number of items, the local size) does not split groups: it differs between the
 /// variants and follows from the other axes. Cost is the time for the same work: from the bandwidth if all ranked rows
 /// have one, else from the FLOP rate, else the time itself. All rows must be of one device and family.

@@ -38,9 +38,8 @@ constexpr Entry<CellChange, Tone> tones[] = {
     {CellChange::newly_wrong, Tone::bad},   {CellChange::newly_failing, Tone::bad},
     {CellChange::other_results, Tone::bad}, {CellChange::slower, Tone::bad},
     {CellChange::still_failing, Tone::bad}, {CellChange::other_code, Tone::bad},
-    {CellChange::faster, Tone::good},
-    {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
-    {CellChange::same_code, Tone::dim}};
+    {CellChange::faster, Tone::good},       {CellChange::fixed, Tone::good},
+    {CellChange::same, Tone::dim},          {CellChange::same_code, Tone::dim}};
 
 /// What would make a verdict possible.
 constexpr Entry<CellChange, const char*> enough_by_change[] = {
@@ -142,17 +141,19 @@ std::string lead_of(const model::Regression& r) {
     std::string lead =
         fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
                     r.cells.size(), r.baseline, percent(r.threshold));
-    lead += r.tested ? fmt::format(
-                           "With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
-                           r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),
-                           r.looks > 1 ? "; each cell is tested up to " + std::to_string(r.looks) + " times" : "")
-                     : "No cell needed a comparison of times.";
+    lead += r.tested
+                ? fmt::format("With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
+                              r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),
+                              r.looks > 1 ? "; each cell is tested up to " + std::to_string(r.looks) + " times" : "")
+                : "No cell needed a comparison of times.";
     if (r.recorded)
         lead +=
             " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
             "then.";
     else if (r.tested)
-        lead += " The column time is paired: both texts took turns today. The columns recorded and today are separate runs.";
+        lead +=
+            " The column time is paired: both texts took turns today. The columns recorded and today are separate "
+            "runs.";
     return lead;
 }
 
