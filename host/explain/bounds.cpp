@@ -54,29 +54,6 @@ void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
         }
 }
 
-/// If uneven work-groups leave a CPU's cores idle: `bound / average share of working cores`, at most the time. During
-/// the launch overhead, cores are idle for another reason, so it counts as worked.
-void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
-    const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
-    if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
-    if (available_share(record, parallel) < 1) return;  // other processes took cores
-    double launch = 0;
-    for (const auto& b : out.bounds)
-        if (b.id == "launch" || b.id == "groups") launch += b.seconds;
-    const double worked = cores / parallel + launch / record.time->median;
-    if (worked >= 1 / alike || worked < least_working) return;
-    static const std::set<std::string> own{"issue",   "arithmetic", "functions",     "division",
-                                           "integer", "barriers",   "local_atomics", "latency"};
-    for (auto& b : out.bounds) {
-        const double times = std::min(1 / worked, record.time->median / std::max(1e-30, b.seconds));
-        if (!own.contains(b.id) || times <= 1) continue;
-        b.seconds *= times;
-        b.high *= times;
-        b.how += ", lengthened because uneven work-groups keep only " + format_significant(cores, 3) + " of " +
-                 format_exact(parallel) + " cores busy on average";
-    }
-}
-
 }  // namespace
 
 Explanation bounds_of(const Record& declared, const Limits& limits) {
@@ -86,7 +63,6 @@ Explanation bounds_of(const Record& declared, const Limits& limits) {
     for (const auto resource : {bound_memory, bound_arithmetic, bound_atomics, bound_launch, bound_latency, bound_local,
                                 bound_barriers, bound_issue})
         resource(record, limits, out);
-    if (has_counts(record)) take_working_cores(record, limits, out);
     if (record.yardstick && record.yardstick->bandwidth > 0 && !record.work.assumed)
         out.of_copy = record.work.bytes / record.time->median / record.yardstick->bandwidth;
     const auto sort = [&] { std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds); };

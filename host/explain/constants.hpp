@@ -123,8 +123,7 @@ constexpr double least_of_floats = 0.5, least_of_any = 0.25;
 /// Factor by which launch times vary between processes: 0.31 and 1.4 us on a CPU, 5.0 to 6.1 us on a GPU (empty kernels
 /// of `cllab run launch`). (why_bounds)
 constexpr double launch_changes_cpu = 5, launch_changes_gpu = 1.25;
-/// Below this average share of working cores, uneven work-groups are not the only cause of idle cores. Fitted.
-/// (why_instructions)
+/// Below this average share of working cores, idle cores are named as a part of the time. Fitted. (why_one_core)
 constexpr double least_working = 0.75;
 
 // --- Execution on one core -------------------------------------------------------------------------------------------

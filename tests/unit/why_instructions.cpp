@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(instructions_of_one_group_run_on_one_core) {
     BOOST_TEST(limiter(explanation(r, slow)) == "issue");
 }
 
-BOOST_AUTO_TEST_CASE(work_of_single_cores_is_compared_with_their_busy_time) {
+BOOST_AUTO_TEST_CASE(only_cores_of_other_processes_lengthen_a_bound) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 64);
@@ -144,13 +144,8 @@ BOOST_AUTO_TEST_CASE(work_of_single_cores_is_compared_with_their_busy_time) {
         r.time->waited = waited;
         return bound(r, "issue", limits).seconds;
     };
-    BOOST_TEST(issue(1.5 * seconds, 1.6) == seconds / (0.8 + 1e-6 / (1.5 * seconds)), is_close);
-    BOOST_TEST(limiter(explanation(r, limits)) == "issue");
-    BOOST_TEST(issue(1.1 * seconds, 1.6) == 1.1 * seconds, is_close);  // no more than all of it
-    BOOST_TEST(issue(1.5 * seconds, 1.95) == seconds, is_close);
-    BOOST_TEST(issue(1.5 * seconds, 1.2) == seconds, is_close);  // something else held them up
-    BOOST_TEST(issue(1.5 * seconds, 0) == seconds, is_close);    // not known
-    BOOST_TEST(issue(2 * seconds, 1.5, 0.25) == seconds / 0.875, is_close);  // others had cores: no group is uneven
+    BOOST_TEST(issue(1.5 * seconds, 1.6) == seconds, is_close);  // idle cores
+    BOOST_TEST(issue(2 * seconds, 1.5, 0.25) == seconds / 0.875, is_close);  // other processes had them
     r.work.groups = 1;
     BOOST_TEST(issue(1.5 * seconds, 1.6) == 2 * seconds, is_close);  // there is no work for the other
 }

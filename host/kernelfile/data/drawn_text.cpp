@@ -19,7 +19,12 @@ constexpr std::string_view letters = "eeeeeeetttttaaaaoooiiinnnsssrrrhhhddllluuc
 constexpr std::size_t least = 2, lengths = 9;
 constexpr std::size_t words = 1024;  // of a piece
 
-std::size_t length(std::uint64_t number) { return least + Random::below_32(number, lengths); }
+// Each half of a random number draws one word: the upper 16 bits its length, the lower ones the character before it.
+std::uint64_t half(std::uint64_t number, std::size_t which) { return number >> 32 * which & UINT32_MAX; }
+
+std::size_t length(std::uint64_t half) { return least + ((half >> 16) * lengths >> 16); }
+
+char in_front(std::uint64_t half) { return (half & UINT16_MAX) <= UINT16_MAX / 12 ? '\n' : ' '; }
 
 }  // namespace
 
@@ -32,9 +37,13 @@ void put_text(std::span<std::byte> out, const Random& random) {
         begins.resize(known + (out.size() - begins.back()) / mean + 1);
         in_parallel(begins.size() - known, parallel_piece / words, [&](std::size_t piece, std::size_t end) {
             for (; piece < end; ++piece)
-                widest([own = of_words.skipped((known + piece - 1) * words), to = &begins[known + piece]]() mutable {
-                    for (std::size_t i = 0; i < words; ++i) *to += length(own());
-                });
+                widest(
+                    [own = of_words.skipped((known + piece - 1) * (words / 2)), to = &begins[known + piece]]() mutable {
+                        for (std::size_t i = 0; i < words; i += 2) {
+                            const auto number = own();
+                            *to += length(half(number, 0)) + length(half(number, 1));
+                        }
+                    });
         });
         std::partial_sum(begins.begin() + known - 1, begins.end(), begins.begin() + known - 1);
     }
@@ -52,17 +61,19 @@ void put_text(std::span<std::byte> out, const Random& random) {
         std::array<char, most> text;
         std::array<std::uint8_t, words> size_of;
         std::array<char, words> before;
-        widest([letter = of_letters.skipped(begins[piece] / of_number), word = of_words.skipped(piece * words), size,
-                pair = pair.data(), size_of = size_of.data(), before = before.data()]() mutable {
+        widest([letter = of_letters.skipped(begins[piece] / of_number), word = of_words.skipped(piece * (words / 2)),
+                size, pair = pair.data(), size_of = size_of.data(), before = before.data()]() mutable {
             for (std::size_t i = 0; i < size; i += of_number) {
                 const auto number = letter();
                 pair[i / 2] = static_cast<std::uint16_t>((number >> 32) * pairs.size() >> 32);
                 pair[i / 2 + 1] = static_cast<std::uint16_t>((number & UINT32_MAX) * pairs.size() >> 32);
             }
-            for (std::size_t i = 0; i < words; ++i) {
+            for (std::size_t i = 0; i < words; i += 2) {
                 const auto number = word();
-                size_of[i] = static_cast<std::uint8_t>(length(number));
-                before[i] = (number & UINT32_MAX) <= UINT32_MAX / 12 ? '\n' : ' ';
+                for (std::size_t k = 0; k < 2; ++k) {
+                    size_of[i + k] = static_cast<std::uint8_t>(length(half(number, k)));
+                    before[i + k] = in_front(half(number, k));
+                }
             }
         });
         for (std::size_t i = 0; i < size; i += 2) std::memcpy(&text[i], pairs[pair[i / 2]].data(), 2);
