@@ -376,6 +376,15 @@ BOOST_AUTO_TEST_CASE(hot_code_difference_has_the_sign_of_the_times) {
     in_part.hot->blocks.front().elements[model::HotBlock::part_store] = 1;
     const std::string forms = "nn_fast computes in vectors of up to 256 bits, nn_slow without vectors";
     BOOST_TEST(report::difference(in_part, slow).text == forms);
+    // Loop control is scalar in both.
+    auto mixed = in_part;
+    mixed.hot->blocks.front().share = 0.3;
+    mixed.hot->blocks.front().elements["product"] = 8;
+    mixed.hot->blocks.push_back(slow.hot->blocks.front());
+    mixed.hot->blocks.back().share = 0.6;
+    mixed.work.groups = 64, slow.work.groups = 256;
+    BOOST_TEST(report::difference(mixed, slow).text == forms);
+    mixed.work.groups = slow.work.groups = 0;
     // Other code runs in each pass of the loop.
     slow.hot->loops.front().instructions = 40;
     BOOST_TEST(report::difference(fast, slow).text == forms);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -86,19 +87,38 @@ std::string form_of(const std::vector<const model::HotBlock*>& blocks) {
            (with.empty() ? "" : " with " + join(with, " and "));
 }
 
-/// form_of() the scalar hot blocks, or of the vector ones, whichever have at least 80 % of a CPU kernel's samples.
+/// The hot blocks of a CPU's kernel that compute elements; all of them if those have few samples, as in a copy.
+std::vector<const model::HotBlock*> computing_blocks(const Record& r) {
+    constexpr double few = 0.2;
+    std::vector<const model::HotBlock*> all, computing;
+    double share = 0;
+    if (r.hot && r.hot->evidence == model::Hot::sampled)
+        for (const auto& block : r.hot->blocks) {
+            all.push_back(&block);
+            if (std::ranges::any_of(std::array{"float", "product", "division"},
+                                    [&](auto* what) { return block.elements.contains(what); }))
+                computing.push_back(&block), share += block.share;
+        }
+    return share < few ? all : computing;
+}
+
+/// form_of() the scalar ones of these blocks, or of the vector ones, whichever have at least 80 % of their samples.
 /// Empty if neither have.
 std::string form_of(const Record& r) {
     constexpr double most = 0.8;
     std::vector<const model::HotBlock*> scalar, vector;
-    double scalar_share = 0, vector_share = 0;
-    if (r.hot && r.hot->evidence == model::Hot::sampled)
-        for (const auto& block : r.hot->blocks)
-            if (const auto bits = block.vector_bits()) {
-                (*bits > 0 ? vector : scalar).push_back(&block);
-                (*bits > 0 ? vector_share : scalar_share) += block.share;
-            }
-    return scalar_share >= most ? form_of(scalar) : vector_share >= most ? form_of(vector) : "";
+    double sum = 0, scalar_share = 0, vector_share = 0;
+    for (const auto* block : computing_blocks(r)) {
+        sum += block->share;
+        if (const auto bits = block->vector_bits()) {
+            (*bits > 0 ? vector : scalar).push_back(block);
+            (*bits > 0 ? vector_share : scalar_share) += block->share;
+        }
+    }
+    return sum <= 0                     ? ""
+           : scalar_share >= most * sum ? form_of(scalar)
+           : vector_share >= most * sum ? form_of(vector)
+                                        : "";
 }
 
 /// "a computes in vectors of up to 512 bits, b without vectors", or b with calls: where nothing is said of how many
@@ -106,7 +126,11 @@ std::string form_of(const Record& r) {
 Difference form_difference(const Record& faster, const Record& slower) {
     const auto few = form_of(faster), many = form_of(slower);
     if (few.empty() || many.empty()) return {};
-    const auto bits = [](const Record& r) { return r.hot->hottest()->vector_bits().value_or(0); };
+    const auto bits = [](const Record& r) {
+        unsigned widest = 0;
+        for (const auto* block : computing_blocks(r)) widest = std::max(widest, block->vector_bits().value_or(0));
+        return widest;
+    };
     const bool more = many.find(" with ") != many.npos && few.find(" with ") == few.npos;
     if (!more && bits(faster) < std::max(1u, 2 * bits(slower))) return {};
     return {faster.id + " computes" + few + ", " + slower.id + many, 1};
