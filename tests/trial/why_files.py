@@ -9,7 +9,8 @@ its work. --only takes shell patterns of kernels (`copy`, `stream:*`).
 
 What is true of a kernel is found without `why`. On NVIDIA by Nsight Compute (`cllab ncu`): its share of the peak of each level, pipe and issue slot, and
 what waves wait for. Elsewhere, and with --judge doubling, by experiment: each file has axes that double one thing (`memory=2` twice the bytes, `float=2`
-twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain). What costs time when it is doubled limits. Twice
+twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain; `spread=2` spreads uneven work evenly, and what
+takes at most 0.6 of the time then is limited by idle cores). What costs time when it is doubled limits. Twice
 the bytes are twice the instructions too: there more arithmetic tells whether each instruction takes its time, and where it does not tell, issue is
 `mixed`. Where twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
 
@@ -119,9 +120,12 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     runs = {"n": runs_of(arguments, path, name, [], f"n={n},{2 * n}")}
     for what in doubled:
         runs[what] = runs_of(arguments, path, name, axes, f"{AXIS_OF.get(what, what)}=1,2")
+    even = runs.pop("spread", None)
     known = {what: ratio for what, ratio in ((what, ratio_of(r)) for what, r in runs.items()) if ratio}
-    costly = {what for what in known if what not in ("n", "chain", "work") and known[what] >= COSTS}
-    free = {what for what in known if what not in ("n", "chain", "work") and known[what] <= COSTS_NOTHING}
+    if even:  # the time of the same work, spread evenly, over the time
+        known["spread"] = even[1]["time"]["median"] / even[0]["time"]["median"]
+    costly = {what for what in known if what not in ("n", "chain", "work", "spread") and known[what] >= COSTS}
+    free = {what for what in known if what not in ("n", "chain", "work", "spread") and known[what] <= COSTS_NOTHING}
     # Twice the size takes twice as long or less; more is another level of the caches, or another program.
     if known.get("n", 2) > 2.6:
         return set(), set(), {what: round(r, 2) for what, r in known.items()}
@@ -137,6 +141,9 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
         true |= {"launch"} if is_launch else {"latency"} if "chain" in known and known["chain"] >= COSTS else {"launch", "latency"}
     elif known.get("n", 0) >= COSTS and "work" in known and known["work"] <= COSTS_NOTHING:
         true |= {"groups"}
+    if known.get("spread", 1) <= 0.6:
+        true |= {"shared"}  # idle cores
+        costly = costly if known["spread"] > 0.4 else set()  # what takes less than two fifths limits nothing
     for what in costly if not waits else ():
         true |= TRUE_OF[what]
     # What costs nothing when doubled limits nothing; what another doubling has in common with it may.
