@@ -63,7 +63,7 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // Each load may miss the TLB. The bound assumes this (the time of a random chase); its low end does not.
+    // Each load may miss the TLB. The bound assumes so, by the time of a random chase; its low end does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", or " + format_seconds(each) + " per load if each load goes to another page";
@@ -122,9 +122,9 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the
-/// work-item's float operations, the chain contains the functions and divisions.
+/// Seconds for `number` operations of a chain, each with the latency of a multiply-add. Exception: of a CPU's integers,
+/// a product and the next sum together take this latency, and any other operation takes a cycle. If `number` is at
+/// least `most_samples` of the work-item's float operations, the chain contains its functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");

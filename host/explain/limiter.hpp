@@ -1,8 +1,8 @@
-// A resource has a bound only if its least use is known, and either its measured peak or a profiler's share of its
-// peak, because estimates often blame the wrong resource. Parts of a time on one core: one_core.hpp. The largest bound
-// is the limiter if it is most of the time and clearly larger than all bounds of other work. The launch and a bound may
-// be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the limiter (name_by_wait).
-// Samples of the code alone never name it; on a CPU they help to estimate the executed instructions (issue.cpp).
+// Names the resource that limits a time. Estimates often blame the wrong resource. Therefore a resource has a bound
+// only if its least use is known, and if its peak was measured or a profiler reported the share of the peak. The
+// largest bound is the limiter if it is most of the time and clearly larger than all bounds of other work. Other ways
+// to a limiter: the launch and a bound together (after_launch), the waiting of warps on NVIDIA (name_by_wait), and
+// parts of a time on one core (one_core.hpp).
 #pragma once
 
 #include <optional>
