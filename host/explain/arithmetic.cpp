@@ -41,8 +41,8 @@ struct Peak {
     std::string name;
 };
 
-/// The peak for the vector width of the code; nullopt if the profile has none for its type. `scalar peak = 128-bit peak
-/// / elements of 128 bits`, because a processor executes at most as many scalar as 128-bit instructions per second.
+/// The peak for the vector width of the code; nullopt if the profile has none for its type. A processor executes at
+/// most as many scalar as 128-bit instructions per second, so `scalar peak = 128-bit peak / elements per 128 bits`.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -142,8 +142,8 @@ bool is_scalar(const Record& record) {
 }
 
 /// Whether the hot code divides integers; always true on a GPU. A compiler may have moved the divisions out of the
-/// loop. A division is sampled at the next instruction, so the block just before the hottest one in its loop counts
-/// too.
+/// loop. A division is sampled at the next instruction, so the block that ends where the hottest one begins counts,
+/// too, if it is in the same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;

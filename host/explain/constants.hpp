@@ -20,7 +20,7 @@ constexpr double far_beyond = 1 / most_of_the_time;
 /// A resource that the warps mainly wait for is the limiter if its bound is at least this share of `time - launch
 /// overhead`. Nsight Compute uses this threshold. one_core.cpp uses it, too. (why_stalls)
 constexpr double busy = 0.6;
-/// The main stall reason causes at least this share of all waiting. (why_stalls)
+/// A stall reason is the main one if it causes at least this share of all waiting. (why_stalls)
 constexpr double most_of_the_waiting = 0.5;
 /// Above this relative spread of the time, no limiter is named: the machine may not be in the state of the profile.
 /// (why)
@@ -37,7 +37,7 @@ constexpr double least_of_empty_launch = 0.5;
 
 // --- Which peaks are measured again (why_doubt) ----------------------------------------------------------------------
 
-/// A bound of this share of the time would explain it if the true peak were half as fast.
+/// A bound of this share of the time would explain the time if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
 /// Maximum relative interval of a new peak that is used. It does not apply if a bound exceeds the time and the new peak
 /// is faster.
@@ -51,18 +51,18 @@ constexpr std::size_t most_measured_again = 3;
 constexpr double sector_bytes = 32;
 /// Bytes per CPU cache line if the profile has no figure. (why_counted_memory)
 constexpr double line_bytes = 64;
-/// Two ratios `bytes read / all bytes` are equal if they differ by less than this, for example by edges and small
-/// tables. The streams' ratios 1/2 and 2/3 differ by more. (why_bounds)
+/// Two ratios `bytes read / all bytes` are equal if they differ by less than this, for example because of edges or
+/// small tables. The streams' ratios 1/2 and 2/3 differ by more. (why_bounds)
 constexpr double same_proportion = 0.03;
-/// An access is scattered above this many times the sectors that it needs. Edges and misalignment stay below.
-/// (why_counted_memory)
+/// An access is scattered if it touches more than this many times the sectors that it needs. Edges and misalignment
+/// cause less. (why_counted_memory)
 constexpr double scattered_from = 1.5;
 /// If the work-groups share this part of all data, each core's cache needs all data. (why_bounds)
 constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// Samples or operations of at least this share stand for all. (why_instructions)
+/// Samples or operations represent all of them from this share on. (why_instructions)
 constexpr double most_samples = 0.8;
 /// Listed blocks with at least this share of the samples are treated as all code. Blocks below 0.5 % are not listed.
 /// (why_bounds)
@@ -100,9 +100,10 @@ constexpr double bytes_of_pass = 128;
 /// A cell has bank conflicts above this many times the conflict-free passes. (why_counted_memory)
 constexpr double conflicts_from = 1.5;
 /// The high end of an atomic rate includes rates with more addresses: up to the smallest measured number that is at
-/// least this many times the cell's. The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses. (why_atomics)
+/// least this many times the cell's number. The profile has rates for 1, 4, 32, 256, 4096 and 65536 addresses.
+/// (why_atomics)
 constexpr double atomics_spread = 4;
-/// Below this many distinct addresses per counted atomic, work-groups share addresses. (why_counted_memory)
+/// Work-groups share addresses if there are fewer distinct addresses than this per counted atomic. (why_counted_memory)
 constexpr double meet_below = 0.5;
 
 // --- Latency ---------------------------------------------------------------------------------------------------------
@@ -112,8 +113,8 @@ constexpr double meet_below = 0.5;
 constexpr double most_resident = 2560;
 /// Out-of-order window in instructions. No processor has a larger one. (why_counted_operations)
 constexpr double looks_ahead = 1000;
-/// If consecutive work-items overlap by more, a core works on several at once, and their chains give no bound. Fitted.
-/// (why_counted_operations)
+/// If consecutive work-items overlap by more than this share, a core works on several at once, and their chains give no
+/// bound. Fitted. (why_counted_operations)
 constexpr double most_overlap = 0.5;
 /// Shortest `time of a chain's operation / time of a multiply-add`. A CPU adds floats in half that time and computes
 /// logic in a quarter. A GPU's compiler fuses operations. (why_counted_operations)

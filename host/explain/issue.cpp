@@ -57,7 +57,8 @@ Executed executed_by_samples(const Record& record) {
     return out;
 }
 
-/// CPU instructions at the issue rate of all cores. A work-group occupies one core. `how`: source of the number.
+/// CPU instructions at the issue rate of all cores, or of as many cores as there are work-groups. `how`: source of the
+/// number.
 Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
                     const std::string& how) {
     auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);

@@ -38,8 +38,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 /// The main reason for which warps wait; nullopt if no reason is `most_of_the_waiting`, or if stalls were not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
-/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts its bound
-/// first, and adds the bound if there is none.
+/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts the
+/// limiter's bound first; adds a bound if the limiter has none.
 void name_by_wait(const Record& record, Explanation& out);
 
 // Limits: the peaks and cache sizes of a device, from its profile.

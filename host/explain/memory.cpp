@@ -22,7 +22,7 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether data of twice the cell's size would lie in L3, a farther level, or memory.
+/// Whether data of twice the cell's size would be in L3, a farther level, or memory.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -56,7 +56,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     const auto levels = levels_of(limits, "bandwidth");
     const auto* rate = limits.find("bandwidth." + id + ".rate");
     if (!rate) return out.lacks("memory traffic", "bandwidth of " + name, "bandwidth." + id + ".rate");
-    // A level is at least as fast as the levels behind it. A slower figure of the level must be disturbed.
+    // A level is at least as fast as the levels behind it. If its figure is slower, the figure was disturbed.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
             limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");

@@ -14,15 +14,16 @@
 
 namespace cllab::explain {
 
-/// Times of a cell on one core: as it is, with model::Pages separate, and with repeated.
+/// Times of a cell on one core: as it is, with Pages::separate, and with Pages::repeated.
 struct OneCoreTimes {
     Timing own, separate, repeated;
     unsigned threads = 1;  ///< hardware threads of the core
 };
 
 /// Adds the bounds "execution", "access" and "values", and "shared" for what the cores cost each other or for idle
-/// cores. They add up to about the time. Then decides the limiter again. Only adds a reason if the times on one core
-/// contradict each other, or if `time on one core / cores` exceeds `like_one_core` times the time on all cores.
+/// cores. They add up to about the time. Then decides the limiter again. If the times on one core contradict each
+/// other, or if `time on one core / cores` exceeds `like_one_core` times the time on all cores, only records the
+/// reason.
 void split_on_one_core(const Record& record, const Limits& limits, const OneCoreTimes& times, Explanation& out);
 
 }  // namespace cllab::explain
