@@ -72,7 +72,7 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     return out;
 }
 
-/// A GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
+/// Lowers the bound, because a GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
 void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
     if (!has_counts(record) || !is_gpu(record) || atomics.turns.mean <= 0) return;
     bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);

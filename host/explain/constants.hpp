@@ -62,7 +62,7 @@ constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// Samples or operations represent all of them from this share on. (why_instructions)
+/// Samples or operations with at least this share represent all. (why_instructions)
 constexpr double most_samples = 0.8;
 /// Listed blocks with at least this share of the samples are treated as all code. Blocks below 0.5 % are not listed.
 /// (why_bounds)

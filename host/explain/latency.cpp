@@ -122,7 +122,7 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds for `number` operations of a chain, each with the latency of a multiply-add. Exception: of a CPU's integers,
+/// Seconds for `number` operations of a chain, each with the latency of a multiply-add. For integers on a CPU,
 /// a product and the next sum together take this latency, and any other operation takes a cycle. If `number` is at
 /// least `most_samples` of the work-item's float operations, the chain contains its functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {

@@ -21,8 +21,8 @@ Explanation explain(const Record& record, const Limits& limits);
 /// Decides the limiter by the bounds, which are sorted, largest first.
 void decide_limit(const Record& record, Explanation& out);
 
-/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then names the limiter
-/// again. Call it after Peaks has measured doubtful peaks again.
+/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then decides the limiter
+/// anew. Call it after Peaks has measured doubtful peaks again.
 void drop_removed(const Record& record, Explanation& out);
 
 /// `brief` of the limiter; "memory+launch" if two bounds add up; "-" if no limiter is named.

@@ -1,7 +1,7 @@
 // Splits the time of a CPU's kernel into execution, access to data, and effects of the data's values, by a measurement
 // on one core.
 //
-// The kernel runs on one core in three forms, in turns. The first is the kernel as it is. In the second, each buffer
+// The kernel runs on one core in three forms, alternately. The first is the kernel as it is. In the second, each buffer
 // repeats a few KiB of its data, in small pages. In the third, these few KiB are also the only memory behind all
 // pages of the buffer, so that every access hits the nearest caches. The third time is what the core needs to execute
 // the instructions. The second minus the third is what the farther caches and memory add: access. The first minus the

@@ -52,7 +52,7 @@ private:
     /// If the time is unexplained: measures missing figures not yet tried. Returns those with a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures a doubtful peak again. `before`: its value so far. `limit`: the verdict with that value. The result's
-    /// `note` gives the reason of the decision.
+    /// `note` says why the new value is used or not.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
 
