@@ -122,9 +122,9 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
-/// Seconds for `number` operations of a chain, each with the latency of a multiply-add. For integers on a CPU,
-/// a product and the next sum together take this latency, and any other operation takes a cycle. If `number` is at
-/// least `most_samples` of the work-item's float operations, the chain contains its functions and divisions.
+/// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
+/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the
+/// work-item's float operations, the chain contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
