@@ -39,7 +39,7 @@ double sectors_of_item(const Counts& counts, double Footprint::*sectors) {
                : counts.footprint.back().*sectors / counts.counted_items;
 }
 
-/// CPU: bytes of touched sectors against bytes used. A sector counts once, because a cache may keep it.
+/// CPU: says how few bytes of the touched sectors are used. A sector counts once, because a cache may keep it.
 std::string of_group_sectors(const Counts& counts) {
     const double read = sectors_of_item(counts, &Footprint::read_sectors),
                  written = sectors_of_item(counts, &Footprint::written_sectors);
@@ -114,7 +114,7 @@ std::string of_spills(const Record& record) {
     return spills > 0 ? "The compiler spills " + std::to_string(spills) + " registers to memory." : "";
 }
 
-/// `1 - least / is`: share of a cost that would vanish if neighbouring work-items accessed adjacent data.
+/// `1 - least / is`: the avoidable share of an amount.
 double wasted(const Amount& is, const Amount& least) { return is.mean > 0 ? 1 - least.mean / is.mean : 0; }
 
 struct Cost {
@@ -147,9 +147,8 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
-/// Whether a cost without a bound may explain the time: if the time is unexplained, or if a limiter is a part of the
-/// time on one core (one_core.hpp) that the cost can lengthen. `bounds`: the bounds that the cost affects. Empty for a
-/// CPU's scattered stores, which have no bound and can lengthen only "access".
+/// Whether a cost without a bound may explain the time: the time is unexplained, or the cost can lengthen a limiter.
+/// `bounds`: the bounds that the cost affects. Empty for scattered stores of a CPU, which can lengthen only "access".
 bool may_explain(const std::vector<std::string_view>& bounds, const Explanation& e) {
     if (e.limit == Limit::unexplained) return true;
     const auto can_cause = [&](const Bound* part) {
@@ -222,13 +221,13 @@ struct Compared {
     bool open = false;    ///< estimated from some work-groups
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
     bool only_one() const { return std::min(a, b) < 1; }
-    /// Rank of the difference. Fixed if only one cell has the amount. Its ratio would be the total itself, and one
-    /// barrier per work-item would outrank a large ratio of instructions.
+    /// Rank of the difference. It is fixed if only one cell has the amount: the ratio would be the total itself, and
+    /// one barrier per work-item would outrank a large ratio of instructions.
     double weight() const { return only_one() ? as_of_one_alone : ratio(); }
     static constexpr double as_of_one_alone = 4;
 };
 
-/// The share of work-groups that the counts may not represent.
+/// Says how many work-groups the counts may not represent; empty if they represent all.
 std::string of_others(std::span<const Counts> a, std::span<const Counts> b) {
     double unlike = 0;
     for (const auto& launches : {a, b})
@@ -265,7 +264,7 @@ void compare_memory(SideBySide& both, bool waves) {
     if (waves)
         both.compare("sectors of global memory",
                      [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
-    // Compare only equal numbers of work-items: fewer have fewer neighbours to share sectors with.
+    // Neighbours share sectors, so the amounts are comparable only for equal numbers of counted work-items.
     else if (both.a.front().counted_items == both.b.front().counted_items)
         both.compare("distinct sectors of the counted work-groups",
                      [](const Counts& c) { return Amount{sectors_of_item(c, &Footprint::sectors)}; });

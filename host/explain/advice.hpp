@@ -12,15 +12,15 @@ namespace cllab::explain {
 
 using namespace model;
 
-/// Sentences about what the user can change. May be empty.
-/// - Avoidable costs of at least `worth_saying` of the time. Also costs that have no bound but may explain the time.
+/// Sentences about what the user can change; empty if there are none.
+/// - Avoidable costs of at least `worth_saying` of the time, and costs that have no bound but may explain the time.
 /// - Idle compute units, or a GPU launch with less than one wave per compute unit.
 /// - A work-group size that the driver chose.
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
-/// The two largest differences in the executed work of two cells. `a`, `b`: one Counts per distinct launch. `as_long`:
-/// time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: ratio of the amounts that the
-/// caller names as the difference; on a CPU, smaller ratios of sectors are omitted.
+/// Sentences about the executed work of two cells, with at most two differences. `a`, `b`: one Counts per distinct
+/// launch. `as_long`: time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: the caller
+/// already names a difference with this ratio, so on a CPU smaller ratios of sectors are omitted.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 

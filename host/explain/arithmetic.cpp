@@ -12,8 +12,7 @@
 namespace cllab::explain {
 namespace {
 
-/// Bits of the widest vector in the sampled code; `scalar_bits` if its float instructions are scalar. 0: unknown,
-/// because the code was not sampled or not all listed.
+/// Bits of the widest vector in the sampled code; `scalar_bits` if all float instructions are scalar. 0: unknown.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     const auto* hot = sampled_code(record);
     if (!hot) return 0;
@@ -42,8 +41,8 @@ struct Peak {
     std::string name;
 };
 
-/// The peak for the vector width of the code; nullopt if the profile has none for its type. `scalar peak = 128-bit peak
-/// / elements of 128 bits`, because a processor executes at most as many scalar as 128-bit instructions per second.
+/// The peak for the vector width of the code; nullopt if the profile has none for its type. A processor executes at
+/// most as many scalar as 128-bit instructions per second, so `scalar peak = 128-bit peak / elements per 128 bits`.
 std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     const auto& type = record.work.type;
     const auto* peak = limits.find("fma.peak." + type);
@@ -98,8 +97,8 @@ double lanes_of(const Record& record) {
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type as multiply-adds. Low end: float products are fused with sums, and only
-/// half of the integer products are executed.
+/// Bounds the counted arithmetic of each type; each operation takes as long as a multiply-add. Low end: float products
+/// are fused with sums, and only half of the integer products are executed.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -126,7 +125,7 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
     if (out.bounds.size() == before) out.leave_out("arithmetic", "no counted operation has a peak in the profile");
 }
 
-/// Whether most of the sampled code computes one float element per instruction.
+/// Whether the sampled code computes, on average, at most one float element per instruction.
 bool is_scalar(const Record& record) {
     const auto* hot = sampled_code(record);
     if (!hot) return false;
@@ -142,8 +141,9 @@ bool is_scalar(const Record& record) {
     return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
-/// Whether the hot code divides integers; always true on a GPU. Compilers hoist divisions. A division is sampled at the
-/// next instruction, so the block before the hottest one in its loop counts too.
+/// Whether the hot code divides integers; always true on a GPU. A compiler may have moved the divisions out of the
+/// loop. A division is sampled at the next instruction, so the block that ends where the hottest one begins counts,
+/// too, if it is in the same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
@@ -153,8 +153,7 @@ bool divides_integers(const Record& record) {
            });
 }
 
-/// An operation with its own rate: its unit, its name, the rate's identifier. Empty: no bound. Compilers remove most
-/// integer additions, so they have none.
+/// An operation with its own rate: its unit, its name, the rate's identifier. All are empty if it has no bound.
 struct Slow {
     std::string unit, name, figure;
 };

@@ -1,4 +1,4 @@
-// Atomics on global and local memory: `number / measured rate` for their number of addresses.
+// Atomics on global and local memory: `number of atomics / rate`, as measured with the same number of addresses.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -32,13 +32,13 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
     return out;
 }
 
-/// The rate of atomics on `addresses` addresses. N: the smallest measured number >= `addresses`; nullopt without N.
-/// Normally the highest rate measured up to N.
-/// - `in_place`: the memory executes atomics, as on a GPU. A power law interpolates between two measured numbers.
-/// - Otherwise cache lines move between cores. A rate at exactly `addresses`, or of as many cache lines, takes
-///   precedence.
-/// - High end: for several addresses, also rates up to the first measured number >= `spread * addresses`. The cell's
-///   addresses may lie in more parts of a cache than the measured addresses.
+/// The rate of atomics on `addresses` addresses: the highest rate measured with at most N addresses. N is the smallest
+/// measured number >= `addresses`; nullopt if there is none.
+/// - `in_place`: the memory executes atomics, as on a GPU. A power law then interpolates between two measured numbers.
+/// - Otherwise cache lines move between cores. A rate measured with exactly `addresses` addresses, or with as many
+///   cache lines, then takes precedence.
+/// - The high end for several addresses includes rates up to the first measured number >= `spread * addresses`: the
+///   cell's addresses may be in more parts of a cache than the measured addresses.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -72,7 +72,7 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     return out;
 }
 
-/// A GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
+/// Lowers the bound, because a GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
 void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
     if (!has_counts(record) || !is_gpu(record) || atomics.turns.mean <= 0) return;
     bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);

@@ -1,4 +1,4 @@
-// The barriers of a work-item follow one another. Each takes at least its measured time (CPU: time per work-item).
+// The barriers of a work-item follow one another, so their measured times add up. A CPU's time is per work-item.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-// Bounds of simulated work have a low end that omits what compilers often fuse, hoist or remove. `simulated` marks
-// them, and bounds that assume one use of every buffer.
+// Bounds of a time, one function per resource. The low end of a bound of simulated work omits what compilers often
+// fuse, hoist or remove. Bound::simulated marks these bounds, and bounds that assume one use of every buffer.
 #pragma once
 
 #include <optional>
@@ -50,7 +50,7 @@ double parallel_of(const Record& record, const Limits& limits);
 /// Factor by which uneven work-groups lengthen the work: `ceil(groups / units) * units / groups`. 1 if at most `alike`,
 /// or if `groups` is unknown.
 double uneven_share(const Record& record, const Limits& limits);
-/// Share of the `parallel` usable cores that the cell's threads got. 1 on a GPU, or if it is nearly 1.
+/// Share of the `parallel` usable cores that the cell's threads got; 1 if nearly all, and on a GPU.
 double available_share(const Record& record, double parallel);
 
 /// `count / figure`; `figure` is a rate.
@@ -66,11 +66,11 @@ void scale(Bound& bound, double times);
 /// the bound already allows for idle cores.
 Bound on_available_cores(Bound bound, const Record& record, double parallel, double already = 1);
 /// Shortens a bound, because a nearer cache level may serve the share `nearer` of the data. Value: `seconds * (1 -
-/// nearer * (1 - relative_time))`. Low end: `low * (1 - nearer)`. `relative_time`: access time of the nearer level / of
-/// this level; 0 if both work at the same time.
+/// nearer * (1 - relative_time))`. Low end: `low * (1 - nearer)`. `relative_time`: time per byte of the nearer level /
+/// of this level; 0 if both levels work at the same time.
 Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
-/// If only the low end is within the time, the low end becomes the bound's value: the compiler must have removed the
-/// rest of the work.
+/// If the bound exceeds the time but its low end does not, the low end becomes its value: the compiler must have
+/// removed the rest of the work.
 void lower_to_time(Bound& bound, const Record& record);
 /// Adds a bound, `simulated` if the simulator counted the cell, even if the amount was declared.
 void add_asked(const Record& record, Bound bound, Explanation& out);

@@ -57,7 +57,8 @@ Executed executed_by_samples(const Record& record) {
     return out;
 }
 
-/// CPU instructions at the issue rate of all cores. A work-group occupies one core. `how`: source of the number.
+/// CPU instructions at the issue rate of all cores, or of as many cores as there are work-groups. `how`: source of the
+/// number.
 Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
                     const std::string& how) {
     auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
@@ -194,8 +195,8 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    // If the hottest block has less than `most_samples` of the samples, `work.instructions`, which
-    // counts the passes of that block by bytes, is a lower limit.
+    // `work.instructions` counts the passes of the hottest block, by bytes. If this block has less than `most_samples`
+    // of the samples, the number is a lower limit.
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
     const bool least = hottest && hottest->share < most_samples;
     if (has_counts(record) &&

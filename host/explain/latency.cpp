@@ -63,7 +63,7 @@ Link link_of(const Record& record, const Limits& limits, Explanation& out) {
 
 /// Lengthens a chain of loads by TLB misses and index arithmetic.
 void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
-    // Each load may miss the TLB. The bound assumes this (the time of a random chase); its low end does not.
+    // Each load may miss the TLB. The bound assumes that all do (the time of a random chase); its low end does not.
     if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
         links * each > bound.seconds) {
         bound.how += ", or " + format_seconds(each) + " per load if each load goes to another page";
@@ -163,7 +163,8 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
+    // If the chain's length and the number of float operations differ by less than a fifth, the chain consists of float
+    // operations.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
         return {each, least_of_floats * each};
@@ -236,8 +237,8 @@ Turns turns_of_core(const Record& record, const Limits& limits) {
     return {turns, overlap};
 }
 
-/// `chains in sequence * longest chain of a work-item`. In sequence: a GPU's rounds of work-groups, or a CPU core's
-/// work-items or vectors of them.
+/// `number of chains in sequence * longest chain of a work-item`. The number is a GPU's rounds of work-groups, or a CPU
+/// core's work-items (or vectors of them).
 void bound_counted_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto chain = time_of_chain(record, limits, out);
     if (!chain) return;

@@ -15,8 +15,8 @@ namespace {
 /// Whether `id` is the bound of a cache level or of memory: "l2", "memory".
 bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
-/// Whether two bounds describe the same work: two memory levels, cause and effect, or a CPU's barriers and issue (a CPU
-/// passes a barrier by looping over work-items).
+/// Whether two bounds describe the same work: two memory levels, cause and effect, or a CPU's barriers and issue. (A
+/// CPU passes a barrier by looping over work-items.)
 bool go_together(const Bound& first, const Bound& next) {
     const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
     return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||

@@ -1,8 +1,8 @@
-// A resource has a bound only if its least use is known, and either its measured peak or a profiler's share of its
-// peak, because estimates often blame the wrong resource. Parts of a time on one core: one_core.hpp. The largest bound
-// is the limiter if it is most of the time and clearly larger than all bounds of other work. The launch and a bound may
-// be the limiter together (after_launch). On NVIDIA, the waiting of the warps may name the limiter (name_by_wait).
-// Samples of the code alone never name it; on a CPU they help to estimate the executed instructions (issue.cpp).
+// Names the resource that limits a time. Estimates often blame the wrong resource. Therefore a resource has a bound
+// only if its least use is known, and if its peak was measured or a profiler reported the share of the peak. The
+// largest bound is the limiter if it is most of the time and clearly larger than all bounds of other work. Other ways
+// to a limiter: the launch and a bound together (after_launch), the waiting of warps on NVIDIA (name_by_wait), and
+// parts of a time on one core (one_core.hpp).
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ Explanation explain(const Record& record, const Limits& limits);
 /// Decides the limiter by the bounds, which are sorted, largest first.
 void decide_limit(const Record& record, Explanation& out);
 
-/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then names the limiter
-/// again. Call it after Peaks has measured doubtful peaks again.
+/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then decides the limiter
+/// anew. Call it after Peaks has measured doubtful peaks again.
 void drop_removed(const Record& record, Explanation& out);
 
 /// `brief` of the limiter; "memory+launch" if two bounds add up; "-" if no limiter is named.
@@ -38,8 +38,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 /// The main reason for which warps wait; nullopt if no reason is `most_of_the_waiting`, or if stalls were not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
-/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts its bound
-/// first, and adds the bound if there is none.
+/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts the
+/// limiter's bound first; adds a bound if the limiter has none.
 void name_by_wait(const Record& record, Explanation& out);
 
 // Limits: the peaks and cache sizes of a device, from its profile.

@@ -22,7 +22,7 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Whether data of twice the cell's size would lie in L3, a farther level, or memory.
+/// Whether data of twice the cell's size would be in L3, a farther level, or memory.
 bool lies_far(const Record& record, const Limits& limits) {
     auto twice = record;
     twice.work.footprint *= 2;
@@ -56,7 +56,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     const auto levels = levels_of(limits, "bandwidth");
     const auto* rate = limits.find("bandwidth." + id + ".rate");
     if (!rate) return out.lacks("memory traffic", "bandwidth of " + name, "bandwidth." + id + ".rate");
-    // A level is at least as fast as those behind it. Its figure may be disturbed.
+    // A level is at least as fast as the levels behind it. If its figure is slower, the figure was disturbed.
     for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
         const auto* other =
             limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
@@ -70,7 +70,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
             bound = std::move(both);
     // All cores share the last level, so the share of one core is unknown.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
-    // If every core reads all data, its hits in the nearer level take time too.
+    // If every core reads all data, the hits in the nearer level take time, too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
                              ? limits.find("bandwidth." + level_id(place.level - 1) + ".rate")
                              : nullptr;
@@ -78,8 +78,8 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
 }
 
-/// Share of the declared bytes that the launch moves for the first time: at most the size of the buffers, twice for
-/// those that it reads and writes. 1 if it does not request all of the declared bytes.
+/// Share of the declared bytes that the launch moves for the first time. These are at most the size of the buffers, or
+/// twice that for buffers that it reads and writes. 1 if the launch does not request all of the declared bytes.
 double share_of_first(const Counts& counts, const model::WorkInfo& work) {
     const auto all = counts.footprint.empty() ? model::Footprint{} : counts.footprint.back();
     const double asked = per_launch(counts, counts.global.load_bytes) + per_launch(counts, counts.global.store_bytes);
@@ -104,7 +104,7 @@ void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
         if (!stream) return out.lacks("memory traffic", "memory bandwidth");
         const auto all = at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream);
         auto bound = without_nearer(all, place->nearer);
-        // If memory alone would take longer than the launch, caches served what the launch moves again.
+        // If memory would take longer than the measured time, caches served the bytes that the launch moves again.
         if (has_counts(record) && bound.seconds > record.time->median)
             bound = without_nearer(all, 1 - (1 - place->nearer) * share_of_first(*record.counts, work));
         out.bounds.push_back(std::move(bound));
@@ -134,8 +134,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Least and greatest number of lines touched per touched sector, for lines of `bytes`. The counts have lines of 128
-/// bytes, which may be touched in part.
+/// Minimum and maximum number of touched lines of `bytes` per touched sector. The counts are for lines of 128 bytes, of
+/// which a launch may touch only a part.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
@@ -200,7 +200,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
                     record, limits, out);
 }
 
-/// Returns false if the profiler counted no bytes.
+/// Bounds the bytes of memory that the profiler counted. Returns false if it counted none.
 bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
     if (!has_counters(record)) return false;
     const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
@@ -212,8 +212,8 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// Bounds L2 reads by the profiler's counters; with counts or assumed bytes, also each level by its utilization. The
-/// profiler starts with empty caches, so memory's utilization counts only if no cache holds the data.
+/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, the counted utilization also
+/// bounds each level. The profiler starts with empty caches, so memory has this bound only if no cache holds the data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {

@@ -22,7 +22,8 @@ Timing difference(const Timing& slow, const Timing& fast) {
     return out;
 }
 
-/// What depends on data according to the counts, where repeated contents save time: addresses, branches, or both.
+/// Names the part of the time that repeated contents save. The counts show whether addresses or branches depend on
+/// data.
 const char* name_of_values(const Record& record) {
     const auto* counts = record.counts ? &*record.counts : nullptr;
     const auto is_scattered = [](const SectorRequests& requests) {
@@ -46,9 +47,9 @@ void name_two_parts(const Timing& time, Explanation& out) {
     out.limit = Limit::named;
 }
 
-/// How many times as long the work of a core takes if all cores work. Three causes are possible: some cores are threads
-/// of one core (a virtual machine may hide this), the clock falls, or the cores share memory bandwidth. Returns 1
-/// unless memory is excluded, that is: nearer data saves one core nothing, and no level is busy.
+/// How many times as long the work of a core takes while all cores work, if the cause is that some cores are threads of
+/// one core (a virtual machine may hide this), or that the clock falls. 1 if memory may be the cause: nearer data saves
+/// time on one core, or a level is busy. Also 1 for a ratio that these causes do not explain.
 double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
     const auto is_busy = [&](const Bound& b) {
         return is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time.median;

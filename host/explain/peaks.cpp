@@ -20,7 +20,7 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
     return first;
 }
 
-/// Whether the overhead of a launch is a small part of the time.
+/// Whether the time is long enough to be split on one core.
 bool is_long_enough(const Record& record, const Explanation& e) {
     const auto launch = std::ranges::find(e.bounds, "launch", &Bound::id);
     const double overhead = launch == e.bounds.end() ? 0 : launch->seconds;

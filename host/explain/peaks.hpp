@@ -42,7 +42,7 @@ public:
     /// splits it on one core (one_core.hpp).
     Explanation explain(const Cell& cell, const Record& record);
     /// Times the cell again if its limit is unexplained, impossible or unsteady. Returns the second record if it
-    /// replaces `record` (second_stands), with the hot code, work and counts of `record`; else nullopt.
+    /// replaces `record` (second_stands), with the hot code, yardstick, work and counts of `record`; else nullopt.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// The limits that the last explanation used.
     const Limits& limits() const { return used_; }
@@ -52,7 +52,7 @@ private:
     /// If the time is unexplained: measures missing figures not yet tried. Returns those with a reliable value.
     std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures a doubtful peak again. `before`: its value so far. `limit`: the verdict with that value. The result's
-    /// `note` gives the reason of the decision.
+    /// `note` says why the new value is used or not.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
 
@@ -84,8 +84,8 @@ bool is_slower(const Figure& before, const Figure& now);
 /// Whether two times of one cell are equal within `alike * alike`.
 bool is_alike(double seconds, double other);
 
-/// Whether a cell's second time replaces its first. `limit`: the verdict on the first time. Unexplained: the second
-/// must be shorter. Impossible: longer. Unsteady: the second must be steady.
+/// Whether a cell's second time replaces its first. `limit`: the verdict on the first time. The second must be shorter
+/// (unexplained), longer (impossible) or steady (unsteady).
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
 /// Puts `now` in the place of the figure that has the same identifier, and marks it as measured after the profile.
