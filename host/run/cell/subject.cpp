@@ -125,7 +125,7 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     double sum = 0;
     const auto stamps = mapped(events, device::stamps_of);
     for (std::size_t i = 0; i < stamps.size(); ++i) {
-        const double seconds = device::event_seconds(stamps[i]);
+        const double seconds = device::row_seconds({&stamps[i], 1}, true);
         add(commands[i % commands.size()].part, seconds);
         sum += seconds;
     }
