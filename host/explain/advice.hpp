@@ -19,8 +19,8 @@ using namespace model;
 std::string advice(const Record& record, const Explanation& explanation, const Limits& limits);
 
 /// Sentences about the executed work of two cells, with at most two differences. `a`, `b`: one Counts per distinct
-/// launch. `as_long`: time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: the caller
-/// already names a difference with this ratio, so on a CPU smaller ratios of sectors are omitted.
+/// launch. `as_long`: time of b / time of a. `waves`: work-items execute in waves (GPU). `named_ratio`: the ratio of a
+/// difference that the caller already names. On a CPU, differences in sectors with a smaller ratio are omitted.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long, bool waves,
                        double named_ratio = 1);
 

@@ -37,8 +37,8 @@ std::map<double, const Figure*> tried_rates(const Limits& limits, const std::str
 /// - `in_place`: the memory executes atomics, as on a GPU. A power law then interpolates between two measured numbers.
 /// - Otherwise cache lines move between cores. A rate measured with exactly `addresses` addresses, or with as many
 ///   cache lines, then takes precedence.
-/// - The high end for several addresses includes rates up to the first measured number >= `spread * addresses`: the
-///   cell's addresses may be in more parts of a cache than the measured addresses.
+/// - The high end for several addresses includes rates with more addresses, up to the first measured number >= `spread
+///   * addresses`: the cell's addresses may be in more parts of a cache than the measured addresses.
 std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
                               bool in_place) {
     const auto tried = tried_rates(limits, space);
@@ -72,7 +72,8 @@ std::optional<Figure> rate_of(const Limits& limits, const std::string& space, do
     return out;
 }
 
-/// Lowers the bound, because a GPU compiler may sum the lanes of a wave that use one address and issue a single atomic.
+/// Lowers the low end, and the bound if it exceeds the time: a GPU compiler may sum the lanes of a wave that use one
+/// address and issue a single atomic.
 void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
     if (!has_counts(record) || !is_gpu(record) || atomics.turns.mean <= 0) return;
     bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);

@@ -1,4 +1,5 @@
-// The barriers of a work-item follow one another, so their measured times add up. A CPU's time is per work-item.
+// The barriers of a work-item follow one another, so their measured times add up. On a CPU, the measured time is that
+// of one work-item at one barrier.
 #include <algorithm>
 #include <cmath>
 #include <limits>

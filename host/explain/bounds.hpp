@@ -1,5 +1,6 @@
-// Bounds of a time, one function per resource. The low end of a bound of simulated work omits what compilers often
-// fuse, hoist or remove. Bound::simulated marks these bounds, and bounds that assume one use of every buffer.
+// Bounds of a time, one function per resource. A bound is a time with an interval. If the work was simulated, the low
+// end of the interval omits what compilers often fuse, hoist or remove. Bound::simulated marks these bounds, and bounds
+// that assume one use of every buffer.
 #pragma once
 
 #include <optional>
@@ -47,8 +48,8 @@ double rounds_of(const Record& record, const Limits& limits);
 
 /// Compute units that the work-groups can occupy; all if the number of work-groups is unknown.
 double parallel_of(const Record& record, const Limits& limits);
-/// Factor by which uneven work-groups lengthen the work: `ceil(groups / units) * units / groups`. 1 if at most `alike`,
-/// or if `groups` is unknown.
+/// Factor by which the work takes longer if the number of work-groups is no multiple of the units: `ceil(groups /
+/// units) * units / groups`. 1 if at most `alike`, or if `groups` is unknown.
 double uneven_share(const Record& record, const Limits& limits);
 /// Share of the `parallel` usable cores that the cell's threads got; 1 if nearly all, and on a GPU.
 double available_share(const Record& record, double parallel);
@@ -63,7 +64,7 @@ Bound at_time(const std::string& id, const std::string& name, const std::string&
 void add(Bound& bound, const Bound& more);
 void scale(Bound& bound, double times);
 /// Lengthens a bound if other processes took cores. `parallel`: cores that the work can use. `already`: factor by which
-/// the bound already allows for idle cores.
+/// the bound is already longer because cores are idle.
 Bound on_available_cores(Bound bound, const Record& record, double parallel, double already = 1);
 /// Shortens a bound, because a nearer cache level may serve the share `nearer` of the data. Value: `seconds * (1 -
 /// nearer * (1 - relative_time))`. Low end: `low * (1 - nearer)`. `relative_time`: time per byte of the nearer level /
@@ -79,14 +80,15 @@ void add_asked(const Record& record, Bound bound, Explanation& out);
 
 std::string level_id(std::size_t level);    ///< "l1" for 0
 std::string level_name(std::size_t level);  ///< "L1" for 0
-/// Number of cache levels that the operating system or the figures of `family` show, including one of unknown size.
+/// Number of cache levels that the operating system or the figures show, including one of unknown size. `family`: how
+/// the identifiers of these figures begin, "bandwidth" or "latency".
 std::size_t levels_of(const Limits& limits, const std::string& family);
 
 /// The first cache level that holds all of a cell's data.
 struct Place {
     std::size_t level = 0;
     bool memory = false;  ///< no cache level does
-    double nearer = 0;    ///< share of the data that the level before may hold
+    double nearer = 0;    ///< share of the data that a nearer level may hold
 };
 /// The place of the cell's data; nullopt if no cache size is known. Always memory if the caches are cold or rotate.
 /// `instances`: caches per level, for example one per core. The last level has one cache; on NVIDIA, only L1 has

@@ -8,11 +8,11 @@ namespace cllab::explain {
 
 // --- When a bound names the limiter ----------------------------------------------------------------------------------
 
-/// Two times or rates are equal below this ratio. This allows for clock drift since the profile, and for values outside
-/// a 95 % interval. (why)
+/// Two times or rates count as equal below this ratio. It allows for clock drift since the profile, and for values
+/// outside a 95 % interval. (why)
 constexpr double alike = 1.05;
-/// A bound is the limiter if it is at least `most_of_the_time` of the time, and the next bound is at most
-/// `clear_of_the_next` of this bound. `cllab why --help` states both values. (why)
+/// A bound is the limiter if it is at least `most_of_the_time` of the time, and each bound of other work is at most
+/// `clear_of_the_next` of it, and their intervals do not overlap. `cllab why --help` states both values. (why)
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
 /// No limiter is named if a CPU's issue bound exceeds this many times the time: other work slowed the measurement of
 /// the rate. (why_doubt)
@@ -31,7 +31,8 @@ constexpr double part_beside_launch = 0.1, least_with_launch = 0.85;
 /// A launch may be this share shorter than in the profile. An empty kernel took 5.0 to 6.1 us in four profiles (`cllab
 /// run launch`). (why)
 constexpr double launch_shorter_by = 0.1;
-/// A single launch is impossible below this share of an empty kernel's time. Empty launches vary more than rates.
+/// The time of a single launch is not believed below this share of an empty kernel's time. Empty launches vary more
+/// than rates.
 /// (limits)
 constexpr double least_of_empty_launch = 0.5;
 
@@ -39,8 +40,8 @@ constexpr double least_of_empty_launch = 0.5;
 
 /// A bound of this share of the time would explain the time if the true peak were half as fast.
 constexpr double doubtful_from = most_of_the_time / 2;
-/// Maximum relative interval of a new peak that is used. It does not apply if a bound exceeds the time and the new peak
-/// is faster.
+/// A new peak is used only if its interval is at most this share of its value. Exception: a bound exceeds the time, and
+/// the new peak is faster.
 constexpr double widest_peak = 0.5;
 /// No doubtful peak is measured again once this many peaks were measured for the cell.
 constexpr std::size_t most_measured_again = 3;
@@ -62,7 +63,7 @@ constexpr double nearly_all_shared = 0.9;
 
 // --- Arithmetic ------------------------------------------------------------------------------------------------------
 
-/// Samples or operations with at least this share represent all. (why_instructions)
+/// A part with at least this share of all samples or operations represents all of them. (why_instructions)
 constexpr double most_samples = 0.8;
 /// Listed blocks with at least this share of the samples are treated as all code. Blocks below 0.5 % are not listed.
 /// (why_bounds)

@@ -195,8 +195,8 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
         bound_pipe(record, out);
         return bound_by_counters(record, limits, out);
     }
-    // `work.instructions` counts the passes of the hottest block, by bytes. If this block has less than `most_samples`
-    // of the samples, the number is a lower limit.
+    // `work.instructions` has the instructions of the hottest block only, in as many passes as the bytes need. If this
+    // block has less than `most_samples` of the samples, the number is a lower limit.
     const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
     const bool least = hottest && hottest->share < most_samples;
     if (has_counts(record) &&

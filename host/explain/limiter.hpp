@@ -1,5 +1,5 @@
 // Names the resource that limits a time. Estimates often blame the wrong resource. Therefore a resource has a bound
-// only if its least use is known, and if its peak was measured or a profiler reported the share of the peak. The
+// only if the least work on it is known, and if its peak was measured or a profiler reported the share of the peak. The
 // largest bound is the limiter if it is most of the time and clearly larger than all bounds of other work. Other ways
 // to a limiter: the launch and a bound together (after_launch), the waiting of warps on NVIDIA (name_by_wait), and
 // parts of a time on one core (one_core.hpp).
@@ -21,8 +21,8 @@ Explanation explain(const Record& record, const Limits& limits);
 /// Decides the limiter by the bounds, which are sorted, largest first.
 void decide_limit(const Record& record, Explanation& out);
 
-/// Drops simulated bounds that exceed the time, because a compiler may have removed that work. Then decides the limiter
-/// anew. Call it after Peaks has measured doubtful peaks again.
+/// Drops simulated bounds whose low end exceeds the time: a compiler may have removed work, or the kernel may use only
+/// a part of its buffers. Then decides the limiter anew. Call it after Peaks has measured doubtful peaks again.
 void drop_removed(const Record& record, Explanation& out);
 
 /// `brief` of the limiter; "memory+launch" if two bounds add up; "-" if no limiter is named.
@@ -38,8 +38,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 /// The main reason for which warps wait; nullopt if no reason is `most_of_the_waiting`, or if stalls were not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
-/// If the bounds leave the time unexplained or are close, names a limiter by `out.wait`, if possible. Puts the
-/// limiter's bound first; adds a bound if the limiter has none.
+/// If the limit is `unexplained` or `close`, names a limiter by `out.wait`, if possible. Puts the limiter's bound
+/// first. If the waiting itself is the limiter, its bound is new and replaces one with the same `id`.
 void name_by_wait(const Record& record, Explanation& out);
 
 // Limits: the peaks and cache sizes of a device, from its profile.

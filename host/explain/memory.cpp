@@ -68,7 +68,7 @@ void bound_cache(const Record& record, const Limits& limits, const Place& place,
     if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
             bound = std::move(both);
-    // All cores share the last level, so the share of one core is unknown.
+    // Not for the last level: all cores share it, and one core may use the rate of all.
     if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
     // If every core reads all data, the hits in the nearer level take time, too.
     const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
@@ -134,8 +134,8 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
     add_asked(record, std::move(bound), out);
 }
 
-/// Minimum and maximum number of touched lines of `bytes` per touched sector. The counts are for lines of 128 bytes, of
-/// which a launch may touch only a part.
+/// Minimum and maximum number of touched lines per touched sector. `bytes`: size of a line. The counts are for lines of
+/// 128 bytes, of which a launch may touch only a part.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;
@@ -212,8 +212,9 @@ bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation
     return true;
 }
 
-/// Bounds L2 reads by the profiler's counters. If the cell has counts or assumed bytes, the counted utilization also
-/// bounds each level. The profiler starts with empty caches, so memory has this bound only if no cache holds the data.
+/// Bounds L2 reads by the profiler's counters. If the simulator counted the cell, or its bytes are assumed, the
+/// profiler's utilization also bounds L1, L2, and memory. The profiler starts with empty caches, so memory has this
+/// bound only if no cache holds the data.
 void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
     if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
         if (const auto* rate = limits.find("bandwidth.l2.rate")) {

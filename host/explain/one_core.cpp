@@ -47,9 +47,9 @@ void name_two_parts(const Timing& time, Explanation& out) {
     out.limit = Limit::named;
 }
 
-/// How many times as long the work of a core takes while all cores work, if the cause is that some cores are threads of
-/// one core (a virtual machine may hide this), or that the clock falls. 1 if memory may be the cause: nearer data saves
-/// time on one core, or a level is busy. Also 1 for a ratio that these causes do not explain.
+/// How many times as long the work of a core takes while all cores work, as far as two causes explain it: some cores
+/// are threads of one core (a virtual machine may hide this), or the clock falls. 1 if memory may be the cause: nearer
+/// data saves time on one core, or a level is busy. Also 1 for a ratio that these causes do not explain.
 double slowed_by_each_other(double as_long, const OneCoreTimes& times, const Timing& time, const Explanation& out) {
     const auto is_busy = [&](const Bound& b) {
         return is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time.median;

@@ -27,7 +27,7 @@ public:
     /// Times one cell, with at most `seconds` of sampling. Does not find its hot code.
     virtual model::Record run(const model::Cell& cell, double seconds) = 0;
     /// Measures figure `id` of a profile; samples each of its cells for `seconds`. The result starts with `id`; other
-    /// figures from the same cells follow. Empty without a value for `id`.
+    /// figures from the same cells follow. Empty if `id` got no value.
     virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
     /// Times a cell of a CPU on one core. nullopt if that is impossible; `why_not` then says why.
     virtual std::optional<OneCoreTimes> on_one_core(const model::Cell& cell, std::string& why_not) = 0;
@@ -42,7 +42,8 @@ public:
     /// splits it on one core (one_core.hpp).
     Explanation explain(const Cell& cell, const Record& record);
     /// Times the cell again if its limit is unexplained, impossible or unsteady. Returns the second record if it
-    /// replaces `record` (second_stands), with the hot code, yardstick, work and counts of `record`; else nullopt.
+    /// replaces `record` (second_stands), else nullopt. It gets the hot code, yardstick, work, counts and counters of
+    /// `record`.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// The limits that the last explanation used.
     const Limits& limits() const { return used_; }
@@ -84,8 +85,8 @@ bool is_slower(const Figure& before, const Figure& now);
 /// Whether two times of one cell are equal within `alike * alike`.
 bool is_alike(double seconds, double other);
 
-/// Whether a cell's second time replaces its first. `limit`: the verdict on the first time. The second must be shorter
-/// (unexplained), longer (impossible) or steady (unsteady).
+/// Whether a cell's second time replaces its first. `limit`: the verdict on the first time. The second must be steady
+/// (unsteady), or differ by more than is_alike: shorter (unexplained) or longer (impossible).
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
 
 /// Puts `now` in the place of the figure that has the same identifier, and marks it as measured after the profile.
