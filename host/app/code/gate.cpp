@@ -20,6 +20,7 @@ namespace cllab::app {
 namespace {
 
 std::string known_figures() { return join(Strings(std::begin(figure_names), std::end(figure_names)), ", "); }
+bool is_figure(const std::string& name) { return std::ranges::count(figure_names, name) > 0; }
 
 using Allowed = std::map<std::string, std::pair<double, bool>>;
 
@@ -32,8 +33,7 @@ Allowed allowed_by(const std::string& text) {
         const bool of_value = amount.ends_with('%');
         if (of_value) amount.pop_back();
         const auto value = parse_real(amount);
-        const auto known = std::ranges::find(figure_names, figure) != std::end(figure_names) && figure != "loop";
-        if (!known || !value || !(*value >= 0))
+        if (!is_figure(figure) || figure == "loop" || !value || !(*value >= 0))
             throw Error(Blame::usage,
                         "option '--allow': expected FIGURE=N or FIGURE=N%, as in 'code=5%,registers=4', found '", part,
                         "'; FIGURE is one of registers, spills, private, local, code, occupancy, instructions, loops");
@@ -213,9 +213,8 @@ void expect_of_code(CodeReport& report, const kernelfile::Expression& condition)
             if (figure.contains("value"))
                 known[name] = figure["value"].get<double>(), values += fmt::format(", {} is {:g}", name, known[name]);
             else if (unknown.empty()) {
-                unknown = figure.empty() ? "there is no figure '" + name + "'"
-                                         : name + " is not known: " + figure.value("reason", "");
-                enough = figure.value("enough", "one of " + known_figures());
+                unknown = name + " is not known: " + figure.value("reason", "");
+                enough = figure.value("enough", "");
             }
         }
         if (!unknown.empty())
@@ -277,6 +276,9 @@ CodeGate::CodeGate(IsaOptions& invocation) : invocation_(invocation), outputs_(i
     if (expect_ && expect_->names().empty())
         throw Error(Blame::usage, "option '--expect': expected a condition on one of ", known_figures(), ", found '",
                     invocation.expect, "'");
+    for (const auto& name : expect_ ? expect_->names() : std::set<std::string>())
+        if (!is_figure(name))
+            throw Error(Blame::usage, "option '--expect': unknown figure '", name, "'; figures are: ", known_figures());
     if (!invocation.against.empty()) before_ = read_saved(invocation.against);
     if (invocation.targets.empty() && invocation.devices.empty())
         for (const auto& kernel : before_) add_once(invocation.targets, kernel["target"]);

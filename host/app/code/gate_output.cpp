@@ -46,7 +46,7 @@ std::string sentence_of(const Json& change) {
     if (change.contains("now")) out += text_of(change, "now") + ", was " + text_of(change, "before") + ": ";
     out += text_of(change, "verdict");
     if (change.contains("reason")) out += "; " + text_of(change, "reason");
-    return one_line(change.contains("enough") ? out + "; enough: " + text_of(change, "enough") : out);
+    return one_line(change.contains("enough") ? out + "; needed: " + text_of(change, "enough") : out);
 }
 
 std::vector<report::Column> columns_of(const CodeReport& report) {

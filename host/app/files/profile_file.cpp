@@ -107,6 +107,7 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     for (const auto& j : member(profile, "absent")) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
     out.scattered = scattered_of(member(profile, "curves"));
+    if (const auto& share = member(profile, "disturbed"); share.is_number()) out.disturbed = share.get<double>();
     return out;
 }
 
@@ -138,9 +139,9 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
 }
 
 portrait::Profile page_from(const std::string& text, const model::Device& device) {
-    limits_from(text, device);
+    const auto limits = limits_from(text, device);
     const auto profile = parsed(text);
-    portrait::Profile out{.device = device, .utc = text_of(profile, "utc")};
+    portrait::Profile out{.device = device, .disturbed = limits.disturbed, .utc = limits.utc};
     try {
         for (const auto& j : profile.at("figures")) {
             const auto f = figure_of(j);

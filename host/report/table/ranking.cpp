@@ -84,12 +84,12 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
     }
 }
 
-/// The problem that a row solves, as text: its reference, else the size of its buffers. Empty if its bytes are
-/// declared. Rows with equal text may be ranked. `bytes`: the buffers of each variant.
+/// The problem that a row solves, as text: a kernel with its results, its reference, else the size of its buffers.
+/// Empty if its bytes are declared. Rows with equal text may be ranked. `bytes`: the buffers of each variant.
 std::string problem_of(const Record& r, const std::map<std::string, double>& bytes) {
     constexpr double little = 1.1;  // variants may have partial results of their own
     constexpr std::string_view by = "reference ";
-    if (!r.work.assumed) return "";
+    if (!r.problem.empty() || !r.work.assumed) return r.problem;
     if (r.checked_by == "is the reference") return r.variant;
     if (const auto at = r.checked_by.find(by); at != r.checked_by.npos)
         return r.checked_by.substr(at + by.size(), r.checked_by.find(',', at) - at - by.size());
