@@ -254,6 +254,48 @@ int status_of(const CodeReport& report) {
     return any({"failed"}) ? 1 : any({"worse", "not as expected"}) ? 4 : any({"missing", "unknown"}) ? 5 : 0;
 }
 
+inspect::Words words_of(const std::string& kind) {
+    for (const auto* set : inspect::isa::all())
+        if (std::ranges::any_of(set->kinds, [&](auto k) { return inspect::name(k) == kind; })) return set->words;
+    return {};
+}
+
+/// What would make an unknown figure of the code known.
+std::string enough_for(const CellCode& code) {
+    return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
+}
+
+void add_figures(Json& out, const CellCode& code) {
+    const auto put = [&](std::string_view name, const Json& value, const std::string& unit, const std::string& from) {
+        if (!value.is_null()) return report::add_figure(out, std::string(name), value, unit, from);
+        report::add_refusal(out["figures"][std::string(name)], "not known",
+                            concat("the ", code.info.kind, " does not say it"), enough_for(code));
+    };
+    const auto words = words_of(code.info.kind);
+    const std::string units[]{words.registers, concat(*words.spill_unit ? "bytes of " : "", words.spills),
+                              concat("bytes per ", words.private_per), "bytes per work-group", "bytes"};
+    const char* keys[]{"registers", "spills", "private_bytes", "local_bytes", "code_bytes"};
+    for (std::size_t i = 0; i < std::size(keys); ++i) {
+        const auto* fact = std::ranges::find(inspect::fact_names, std::string_view(keys[i]), &inspect::FactName::name);
+        const auto& value = code.info.*fact->number;
+        const auto from = code.info.origin.find(keys[i]);
+        put(figure_names[i], value ? Json(*value) : Json(), units[i],
+            from == code.info.origin.end() ? "" : from->second);
+    }
+    const auto stats = Json::parse(code.stats, nullptr, false);
+    const auto occupancy = stats.is_object() ? stats.value("occupancy", Json::object()) : Json::object();
+    put("occupancy", occupancy.value("waves", Json()), occupancy.value("unit", ""), occupancy.value("formula", ""));
+    const auto& counts = code.counts;
+    const bool counted = !counts.code.instructions.empty();
+    const auto number = [&](std::size_t n) { return counted ? Json(n) : Json(); };
+    const std::string unit = counted && counts.isa->virtual_machine ? "PTX instructions" : "instructions",
+                      from = counted ? std::string(counts.isa->name) + " listing" : "";
+    put("instructions", number(counts.total.instructions), unit, from);
+    put("loops", number(counts.loops.size()), "loops", from);
+    put("loop", number(counts.shown < 0 ? 0 : counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions),
+        unit + " per iteration", from);
+}
+
 }  // namespace
 
 std::string place_of(const Json& kernel) {
@@ -324,52 +366,6 @@ void CodeGate::write(const CodeReport& report) const {
     if (auto* sarif = outputs_.file("--sarif")) sarif->whole(sarif_of(report));
     if (auto* markdown = outputs_.file("--markdown")) markdown->whole(markdown_of(report));
 }
-
-namespace {
-
-inspect::Words words_of(const std::string& kind) {
-    for (const auto* set : inspect::isa::all())
-        if (std::ranges::any_of(set->kinds, [&](auto k) { return inspect::name(k) == kind; })) return set->words;
-    return {};
-}
-
-/// What would make an unknown figure of the code known.
-std::string enough_for(const CellCode& code) {
-    return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
-}
-
-void add_figures(Json& out, const CellCode& code) {
-    const auto put = [&](std::string_view name, const Json& value, const std::string& unit, const std::string& from) {
-        if (!value.is_null()) return report::add_figure(out, std::string(name), value, unit, from);
-        report::add_refusal(out["figures"][std::string(name)], "not known",
-                            concat("the ", code.info.kind, " does not say it"), enough_for(code));
-    };
-    const auto words = words_of(code.info.kind);
-    const std::string units[]{words.registers, concat(*words.spill_unit ? "bytes of " : "", words.spills),
-                              concat("bytes per ", words.private_per), "bytes per work-group", "bytes"};
-    const char* keys[]{"registers", "spills", "private_bytes", "local_bytes", "code_bytes"};
-    for (std::size_t i = 0; i < std::size(keys); ++i) {
-        const auto* fact = std::ranges::find(inspect::fact_names, std::string_view(keys[i]), &inspect::FactName::name);
-        const auto& value = code.info.*fact->number;
-        const auto from = code.info.origin.find(keys[i]);
-        put(figure_names[i], value ? Json(*value) : Json(), units[i],
-            from == code.info.origin.end() ? "" : from->second);
-    }
-    const auto stats = Json::parse(code.stats, nullptr, false);
-    const auto occupancy = stats.is_object() ? stats.value("occupancy", Json::object()) : Json::object();
-    put("occupancy", occupancy.value("waves", Json()), occupancy.value("unit", ""), occupancy.value("formula", ""));
-    const auto& counts = code.counts;
-    const bool counted = !counts.code.instructions.empty();
-    const auto number = [&](std::size_t n) { return counted ? Json(n) : Json(); };
-    const std::string unit = counted && counts.isa->virtual_machine ? "PTX instructions" : "instructions",
-                      from = counted ? std::string(counts.isa->name) + " listing" : "";
-    put("instructions", number(counts.total.instructions), unit, from);
-    put("loops", number(counts.loops.size()), "loops", from);
-    put("loop", number(counts.shown < 0 ? 0 : counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions),
-        unit + " per iteration", from);
-}
-
-}  // namespace
 
 Json figures_of(const CellCode& code) {
     Json out{{"kernel", code.id}, {"target", code.where}};

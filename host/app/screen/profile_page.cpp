@@ -177,7 +177,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                         {.title = "interval", .keep = 70},
                                         {.title = "per cycle", .right = true, .keep = 60},
                                         {.title = "driver says", .keep = 50},
-                                        {.title = "how", .keep = 10, .most = 60}};
+                                        {.title = "how", .keep = 10, .most = style.columns.empty() ? 60u : 0u}};
     for (const auto& line : found)
         report::add_row(columns,
                         {line.name, value_text(line.finding.value, line.finding.unit), confidence(line.finding),

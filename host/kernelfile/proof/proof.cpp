@@ -388,8 +388,7 @@ model::Proof Ledger::proof(const Question& q) const {
         variants.insert(member.variant);
         codes.insert(!theirs || theirs->code.empty() ? member.variant : theirs->code);
     }
-    const auto is_other = [&](const auto& name) { return !variants.contains(name); };
-    if (q.reference.empty() && std::ranges::any_of(q.differs, is_other))
+    if (q.reference.empty() && !std::ranges::includes(variants, q.differs))
         out.problem = variants.empty() ? q.variant : *variants.begin();
     std::vector<std::string> rungs = proved_by(q, seen);
     const auto open = open_results(q, seen);

@@ -415,13 +415,11 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
-        const auto& first = *ranked.front();
-        const auto& [problem, bytes] = std::pair(first.record->problem, format_rate(first.record->work.bytes, "B"));
+        const auto& first = *ranked.front()->record;
+        const auto same = first.problem.empty() ? format_rate(first.work.bytes, "B") + " of buffers"
+                                                : "the results of " + first.problem;
         out.push_back(at(place_of_set(ranked, uses)) +
-                      (!first.rank.unlike ? ""
-                       : problem.empty()  ? "Kernels with " + bytes + " of buffers: "
-                                          : "Kernels with the results of " + problem + ": ") +
-                      set_sentence(ranked, where));
+                      (ranked.front()->rank.unlike ? "Kernels with " + same + ": " : "") + set_sentence(ranked, where));
     }
     const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
