@@ -87,9 +87,8 @@ public:
         return amount([&](const Json& group) { return group.at(key).at(place).get<double>(); }, has, by_address);
     }
     double most(const char* key, std::size_t place) const {
-        double out = 0;
-        for (const auto& group : list_) out = std::max(out, group.at(key).at(place).get<double>());
-        return out;
+        return std::ranges::max(
+            mapped(list_, [&](const Json& group) { return group.at(key).at(place).get<double>(); }));
     }
     double items() const {
         double out = 0;

@@ -93,6 +93,7 @@ struct Figure {
 /// Figures that no kernel can beat, and the sizes of the caches. Zero: not measured.
 struct Limits {
     std::string utc;                         ///< time of the profile
+    double disturbed = 0;                    ///< share of the profile's timed cells whose threads lacked cores
     double float_peak = 0, double_peak = 0;  ///< FLOP/s
     double bandwidth = 0;                    ///< B/s of the fastest cache level; 0 without a sweep through the levels
     std::string bandwidth_name;              ///< displayed name of the figure that `bandwidth` is from

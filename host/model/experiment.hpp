@@ -245,6 +245,7 @@ struct Proof {
     std::string checked_by;               ///< "host code", "reference naive"
     std::vector<std::string> warnings{};  ///< as Record::warnings
     std::string disagrees{};  ///< the disagreement with another variant, in a sentence; neither is known to be right
+    std::string problem{};    ///< Record::problem
 };
 
 struct Setup {

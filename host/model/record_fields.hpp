@@ -298,6 +298,7 @@ void fields(V& v, T& r) {
               {.about = "Samples that were set aside because the clock had drifted.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,
              {.about = "How the results were checked.", .schema = "name", .title = "checked_by"});
+    v.if_set("problem", r.problem, {"Equal if results are, for kernels with a line `differ`.", "name"});
     v.always("warnings", r.warnings,
              {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .title = "warnings"});
     v.always("build", r.build);

@@ -295,6 +295,7 @@ struct Record {
     std::vector<double> samples;       ///< seconds, in the order taken
     std::vector<double> aside;         ///< seconds of samples that were set aside because the clock had drifted
     std::string checked_by;            ///< how the results were checked; empty: not checked
+    std::string problem;               ///< equal if results are, for kernels with a line `differ`; empty: no such line
     /// Round of each sample. Cells of a comparison with the same round took turns.
     std::vector<unsigned> rounds, aside_rounds;
     std::vector<std::string> warnings;  ///< "short-name: sentence with advice"

@@ -167,11 +167,6 @@ public:
         for (const auto& name : setup.parameters) all("given ", place(name));
         for (const auto& part : setup.parts) all("part ", place(part.of), part.origin_bytes, part.size_bytes);
         for (const auto& name : setup.svm) all("svm ", place(name));
-        // The tolerance is part of the identity.
-        if (setup.errors) {
-            const auto& allowed = setup.errors->allowed();
-            for (const double limit : {allowed.absolute, allowed.relative, allowed.ulp}) put(format_exact(limit));
-        }
     }
     const std::string& text() const { return text_; }
 

@@ -45,13 +45,8 @@ double position(const Axis* axis, const Record& record) {
 }
 
 Curve::Sample sample_of(const Record& record, double x) {
-    Curve::Sample out;
     const auto& t = *record.time;
-    out.x = x;
-    out.seconds = t.median;
-    out.low = t.low;
-    out.high = t.high;
-    out.n = t.n;
+    Curve::Sample out{.x = x, .seconds = t.median, .low = t.low, .high = t.high, .n = t.n};
     for (const auto& [name, value] : record.metrics) {
         out.metrics[name] = value.value;
         if (name == "step_time") out.per_step = value.value;

@@ -111,7 +111,9 @@ std::vector<PageLine> page_of(const Profile& profile) {
         for (const auto& [id, f] : findings) {
             if (!glob_match(figure.id, id)) continue;
             any = true;
-            add(figure.section, id, *f, figure.per_cycle, claim);
+            // Without a counter of cycles, the clock follows from this latency.
+            const bool circular = id == "fma.latency.float" && value_of("fma.cycles.float") == 0;
+            add(figure.section, id, *f, circular ? PerCycle::no : figure.per_cycle, claim);
         }
         const bool first = explained.insert(figure.section + figure.label).second;
         if (!any && first)

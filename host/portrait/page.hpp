@@ -44,6 +44,7 @@ struct Profile {
     std::vector<model::Record> records;
     std::vector<Conclusion> conclusions;
     double budget_seconds = 0, seconds = 0;
+    double disturbed = 0;  ///< without records: share of the timed cells whose threads lacked cores
     std::map<std::string, std::string> skipped{};  ///< families with no time or too little: one sentence each
     std::string utc;
     std::vector<PageLine> lines{};  ///< lines of a profile from a file, which has no records

@@ -78,33 +78,40 @@ std::vector<Part> chases_of_cpu(const Device& device) {
             {"latency_local"}};
 }
 
-/// Sizes of regions within one cache level: two per level, and one beyond the last level unless it is too large to
-/// create.
+/// `points` sizes between `from` and `to`, in geometric steps, without the ends.
+std::string between(double from, double to, int points) {
+    std::vector<std::string> out;
+    for (int i = 1; i <= points; ++i)
+        out.push_back(whole_pages(from * std::pow(to / from, static_cast<double>(i) / (points + 1))));
+    return join(out, ",");
+}
+
+/// `points` sizes of regions within a cache level, which is after one of `below` bytes; empty if no size is clearly of
+/// that level.
+std::string regions_in(double below, double level, int points) {
+    const double from = 2 * below, to = std::min(0.75 * level, 64.0 * (1 << 20));
+    return from * 1.2 < to ? between(from, to, points) : "";
+}
+
+/// Sizes of regions: two per cache level, and one beyond the last level unless it is too large to create.
 std::vector<std::string> regions_of_cpu(const Device& device) {
+    if (device.host_cache_levels.empty()) return {"16Ki:256Mi:*2"};
     std::vector<std::string> out;
     double below = 8 << 10;
     for (const auto level : device.host_cache_levels) {
-        const double from = 2 * below, to = std::min(0.75 * static_cast<double>(level), 64.0 * (1 << 20));
-        if (from * 1.2 < to) {
-            out.push_back(whole_pages(std::cbrt(from * from * to)));
-            out.push_back(whole_pages(std::cbrt(from * to * to)));
-        }
+        out.push_back(regions_in(below, static_cast<double>(level), 2));
         below = static_cast<double>(level);
     }
-    if (device.host_cache_levels.empty()) return {"16Ki:256Mi:*2"};
     if (3 * below <= 256 << 20) out.push_back(whole_pages(3 * below));
+    std::erase(out, "");
     return out;
 }
 
-/// Buffer sizes of two copies that stay in the last level.
-std::vector<std::string> copies_of_cpu(const Device& device) {
-    std::vector<std::string> out;
+/// `points` buffer sizes of copies that stay in the last level; empty if it has no room for them.
+std::string copies_of_cpu(const Device& device, int points) {
     const auto level = model::copied_in_last_level(device);
     const double to = level ? std::min(level->second, 32.0 * (1 << 20)) : 0;
-    if (!level || level->first * 1.2 >= to) return out;
-    for (const double bytes : {std::cbrt(level->first * level->first * to), std::cbrt(level->first * to * to)})
-        out.push_back(whole_pages(bytes / 2));
-    return out;
+    return !level || level->first * 1.2 >= to ? "" : between(level->first / 2, to / 2, points);
 }
 
 /// Bytes that exceed every core's own caches, and also the last level if such a buffer can be created in time.
@@ -151,8 +158,8 @@ std::vector<Part> streams_of(const Device& device) {
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", join(regions_of_cpu(device), ",")}, {"width", "64"}}});
-    if (const auto copies = copies_of_cpu(device); !copies.empty())
-        out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
+    if (const auto copies = copies_of_cpu(device, 2); !copies.empty())
+        out.push_back({"bandwidth_copy", {{"size", copies}, {"width", "64"}}});
     return out;
 }
 
@@ -191,6 +198,55 @@ std::vector<Part> functions(const Device& device) {
             {"math_rate_double", calls},
             {"math_latency_fp16", by_instruction ? instructions : with_none},
             {"math_rate_fp16", by_instruction ? instructions : calls}};
+}
+
+// The cells that determine one figure, to measure only that figure again.
+
+/// The sweeps of one variant among the probes.
+std::vector<Part> parts_of_variant(const std::string& id, const Device& device) {
+    std::vector<Part> out;
+    for (const auto& probe : probes_for(device))
+        for (const auto& part : probe.parts)
+            if (part.pattern == id || part.pattern + "_" == id.substr(0, part.pattern.size() + 1)) out.push_back(part);
+    for (auto& part : out) part.pattern = id;
+    return out;
+}
+
+/// The begin and end of a figure's cache level, from the operating system; "l2.rate" is of level 2.
+std::optional<std::pair<double, double>> level_of(const std::string& figure, const Device& device) {
+    if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
+    const auto level = static_cast<std::size_t>(figure[1] - '1');
+    if (level >= device.host_cache_levels.size()) return std::nullopt;
+    return std::pair{level > 0 ? static_cast<double>(device.host_cache_levels[level - 1]) : 4096.0,
+                     static_cast<double>(device.host_cache_levels[level])};
+}
+
+/// Parts for a figure of a cache level. By `id`: its bandwidth, the bandwidth of a copy within it, or its latency.
+std::vector<Part> parts_of_level(const std::string& id, const std::string& figure, const Device& device) {
+    const auto level = level_of(figure, device);
+    const bool is_copy = id.ends_with(".copy");
+    if (is_copy || glob_match("bandwidth.l?.rate", id)) {
+        const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
+        const auto sizes = !level    ? ""
+                           : is_copy ? (is_last ? copies_of_cpu(device, 3) : "")
+                                     : regions_in(level->first, level->second, 3);
+        if (sizes.empty()) return {};
+        return {{is_copy ? "bandwidth_copy" : "bandwidth_reread", {{"width", "64"}, {"size", sizes}}}};
+    }
+    constexpr double near = 1.34;  // footprints with a smaller ratio may be of the same level
+    if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
+    const auto footprints = between(near * level->first, level->second / near, 4);
+    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
+            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
+}
+
+/// The cell that measures a function's calls per second, for a figure such as "native_sin.medium".
+std::vector<Part> rate_of_function(const std::string& figure) {
+    auto name = figure.substr(0, figure.find('.'));
+    for (const std::string flavour : {"native", "half", "fast", "double", "fp16"})
+        if (name.starts_with(flavour + "_"))
+            return {{"math_rate_" + flavour, {{"function", name.substr(flavour.size() + 1)}}}};
+    return {{"math_rate", {{"function", name}}}};
 }
 
 }  // namespace
@@ -255,73 +311,6 @@ std::vector<model::Group> plan_of(const std::vector<Part>& parts, bool interleav
     }
     return plan;
 }
-
-// The cells that determine one figure, to measure only that figure again.
-
-namespace {
-
-/// The sweeps of one variant among the probes.
-std::vector<Part> parts_of_variant(const std::string& id, const Device& device) {
-    std::vector<Part> out;
-    for (const auto& probe : probes_for(device))
-        for (const auto& part : probe.parts)
-            if (part.pattern == id || part.pattern + "_" == id.substr(0, part.pattern.size() + 1)) out.push_back(part);
-    for (auto& part : out) part.pattern = id;
-    return out;
-}
-
-/// `points` footprints between `from` and `to`, in geometric steps, without the ends.
-std::string between(double from, double to, int points) {
-    std::vector<std::string> out;
-    for (int i = 1; i <= points; ++i)
-        out.push_back(whole_pages(from * std::pow(to / from, static_cast<double>(i) / (points + 1))));
-    return join(out, ",");
-}
-
-/// The begin and end of a figure's cache level, from the operating system; "l2.rate" is of level 2.
-std::optional<std::pair<double, double>> level_of(const std::string& figure, const Device& device) {
-    if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
-    const auto level = static_cast<std::size_t>(figure[1] - '1');
-    if (level >= device.host_cache_levels.size()) return std::nullopt;
-    return std::pair{level > 0 ? static_cast<double>(device.host_cache_levels[level - 1]) : 4096.0,
-                     static_cast<double>(device.host_cache_levels[level])};
-}
-
-/// Parts for a figure of a cache level. By `id`: its bandwidth, the bandwidth of a copy within it, or its latency.
-std::vector<Part> parts_of_level(const std::string& id, const std::string& figure, const Device& device) {
-    if (glob_match("bandwidth.l?.rate", id)) {
-        const auto level = level_of(figure, device);
-        constexpr double largest = 64 << 20;  // as in regions_of_cpu()
-        if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
-        return {{"bandwidth_reread",
-                 {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
-    }
-    if (glob_match("bandwidth.l?.copy", id)) {
-        const auto level = model::copied_in_last_level(device);
-        constexpr double largest = 32 << 20;  // as in copies_of_cpu()
-        const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
-        if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
-        return {{"bandwidth_copy",
-                 {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
-    }
-    constexpr double near = 1.34;  // footprints with a smaller ratio may be of the same level
-    const auto level = level_of(figure, device);
-    if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
-    const auto footprints = between(near * level->first, level->second / near, 4);
-    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
-            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
-}
-
-/// The cell that measures a function's calls per second, for a figure such as "native_sin.medium".
-std::vector<Part> rate_of_function(const std::string& figure) {
-    auto name = figure.substr(0, figure.find('.'));
-    for (const std::string flavour : {"native", "half", "fast", "double", "fp16"})
-        if (name.starts_with(flavour + "_"))
-            return {{"math_rate_" + flavour, {{"function", name.substr(flavour.size() + 1)}}}};
-    return {{"math_rate", {{"function", name}}}};
-}
-
-}  // namespace
 
 std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     const auto dot = id.find('.');

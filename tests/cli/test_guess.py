@@ -179,12 +179,16 @@ class Guesses(KernelFileTest):
                                             head.format("rows") + "float a = 0; for (int j = row[i]; j < row[i + 1] && j < nonzeros; ++j) a += v[j] * x[column[j]]; y[i] = a; }",
             "longest edge of each node": "global const uint* first, global const uint* to, global const float2* place, global float* y, uint nodes) {" + head.format("nodes") +
                                          "float a = 0; for (uint e = first[i]; e < first[i + 1]; ++e) a = fmax(a, distance(place[i], place[to[e]])); y[i] = a; }",
+            "chain of pointers": "global const int* next, global int* y, int n) {" + head.format("n") + "int p = i; for (int k = 0; k < 20; ++k) p = next[p]; y[i] = p; }",
             "scatter": "global const int* to, global const float* x, global float* y, int n) {" + head.format("n") + "y[to[i]] = x[i]; }",
             "compaction": "global const float* x, global float* y, global int* passed, int n) {" + head.format("n") + "if (x[i] > 0.5f) y[atomic_inc(passed)] = x[i]; }",
             "steps": "global const float* x, global float* y, int zork, int n) {" + head.format("n") + "float a = 0; for (int j = 0; j < zork; ++j) a += x[i * zork + j]; y[i] = a; }"}
         guessed = {"gather": "global const int* from, global const float* x, global float* y, int n) {" + head.format("n") + "y[i] = x[from[i]]; }",
                    "histogram of numbers": "global const float* x, global int* count, int n, int nbins) {" + head.format("n") + "atomic_inc(&count[min((int)(x[i] * nbins), nbins - 1)]); }",
-                   "histogram": "global const uint* data, global uint* count, uint bins, int n) {" + head.format("n") + "atomic_inc(&count[data[i] % bins]); }"}
+                   "histogram": "global const uint* data, global uint* count, uint bins, int n) {" + head.format("n") + "atomic_inc(&count[data[i] % bins]); }",
+                   "histogram of hashes": "global const uint* data, global uint* count, int n) {" + head.format("n") + "atomic_inc(&count[(data[i] * 2654435761u) >> 24]); }",
+                   "histogram with a last bin": "global const uint* data, global uint* count, int n) {" + head.format("n") + "atomic_inc(&count[min(data[i], 255u)]); }",
+                   "gather within the border": "global const int* from, global const float* x, global float* y, int n) {" + head.format("n") + "y[i] = x[clamp(from[i], 0, n - 1)]; }"}
         for name, text in asked.items():
             with self.subTest(kernel=name):
                 (self.folder / "t.cllab").unlink(missing_ok=True)

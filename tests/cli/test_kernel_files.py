@@ -134,9 +134,13 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         for verify in ((), ("--verify",)):
             records = self.check(text.format(""), *verify, status=1)
             self.assertEqual([(r["status"], "time" in r, r.get("checked_by")) for r in records], [("disagree", False, None)] * 2)
+            self.assertEqual({w.split(":")[0] for r in records for w in r["warnings"]}, {"unproved"}, "without a time, none about its conditions")
             self.assertRegex(records[0]["reason"], r"'second' takes the same arguments and gives other results: \w+\[\d+\] is \S+, 'second' has \S+; \d+ of \d+ elements differ; if they compute different things, add the line 'differ first, second' to \S*t.cllab; else 'reference KERNEL' or 'expect NAME = FILE' tells which is right")
         records = self.check(text.format("differ first, second\n"))
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "only itself")] * 2)
+        self.assertEqual([r["problem"] for r in records], ["first", "second"])
+        out, _ = self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--max-time", "0.02")
+        self.assertIn("None of 2 variants is ranked, because their results differ, as a line 'differ' allows; `cllab run ", words(out))
         records = self.check(text.format("relation sum of y is 64 * 0.5\n").replace("x[0]", "0.5f").replace("x[1]", "get_global_id(0) & 1"))
         self.assertEqual([r["checked_by"] for r in records], ["relation sum of y is 64 * 0.5"] * 2)
         self.assertEqual([r["status"] for r in self.check(text.format("kernel second\narg x = iota:64\n"))], ["ok"] * 2)

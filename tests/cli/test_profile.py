@@ -53,7 +53,7 @@ class Profile(LabTest):
     def test_saved_profile_is_printed_without_measuring(self):
         self.assert_one_sentence(self.lab("profile", "--device", "cpu", "--saved", status=2)[1], "profile '", "`cllab profile` measures it")
         path = self.profile([EXCEEDED | {"section": "Arithmetic", "how": "by hand"}])
-        profile = json.loads(path.read_text()) | {"absent": [{"section": "Compute", "id": "fma.clock", "name": "clock", "reason": "no time"}]}
+        profile = json.loads(path.read_text()) | {"disturbed": 0.25, "absent": [{"section": "Compute", "id": "fma.clock", "name": "clock", "reason": "no time"}]}
         path.write_text(json.dumps(profile))
         start = time.monotonic()
         out, err = self.lab("profile", "--device", "cpu", "--saved")
@@ -61,10 +61,13 @@ class Profile(LabTest):
         self.assertEqual(err, "")
         self.assertIn(profile["device"]["name"], words(out))
         self.assertIn("measured at 2026-01-01T00:00:00Z; memory", words(out))
+        busy = "The profile was measured on a busy machine, where 25 % of its cells lacked cores; `cllab profile --device 0:0{}` measures it again."
+        self.assertIn(busy.format(""), words(out))
+        self.assertIn(busy.format(" --dumps 'dumps'"), words(self.lab("why", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--max-time", "0.02", "--dumps", "dumps")[0]))
         self.assertRegex(out, r"\n +peaks +float 1.00 FLOP/s\n")
         self.assertRegex(out, r"\n +clock +none; no time")
         out, _ = self.lab("profile", "--device", "cpu", "--saved", "--all")
-        self.assertRegex(words(out), "float peak 1.00 FLOP/s .*Not found clock: no time")
+        self.assertRegex(words(out), "float peak 1.00 FLOP/s .*by hand.*Not found clock: no time")
         self.assertEqual(json.loads(self.lab("profile", "--device", "cpu", "--saved", "--json")[0]), profile)
         self.assert_one_sentence(self.lab("profile", "--saved", "--quick", status=2)[1], "--saved cannot be combined with --quick")
         path.write_text(path.read_text()[:-9])

@@ -311,7 +311,16 @@ class KernelFile(BaselineTest):
         self.assertNotIn("today", cells["k_scale"]["figures"], "a wrong kernel has no time")
         self.assertRegex(cells["k_scale"]["reason"], r"today's text gives other results than the baseline's: .*dst\[\d+\] is \S+,? of .* \S+")
         self.assertNotIn("not deterministic", out)
+        self.assertIn("; --results-may-change compares the times all the same", cells["k_scale"]["reason"])
         _, out = self.regress("k.cl:scale", "--results-may-change", "--threshold", "50", status=0)
+
+    def test_another_tolerance_is_not_another_cell(self):
+        for tolerance, change in (("1e-9", "other results"), ("1e-3", "same code")):
+            with self.subTest(tolerance=tolerance):
+                self.write("k.cllab", f"tolerance relative={tolerance}\n")
+                self.write("k.cl", TABLE.replace("0.25f", "0.25001f") if change == "other results" else TABLE)
+                cells, out = self.regress("k.cl:scale", status=4 if change == "other results" else 0)
+                self.assertEqual(cells["k_scale"]["change"], change, out)
 
     def test_other_arguments_sizes_groups_or_data_are_another_cell(self):
         for change in (("arg gain = 2", "arg gain = 1"), ("local 64", "local 32"), ("rand:float:65536", "zero:float:65536")):
@@ -319,7 +328,7 @@ class KernelFile(BaselineTest):
                 self.write("k.cl", TABLE.replace(*change))
                 cells, out = self.regress("k.cl:scale", status=5)
                 self.assertEqual(cells["k_scale"]["change"], "incomparable", out)
-                self.assertIn("arguments, sizes, groups, data or tolerance", cells["k_scale"]["reason"])
+                self.assertIn("arguments, sizes, groups or data", cells["k_scale"]["reason"])
 
     def test_file_that_no_longer_builds_is_newly_failing(self):
         self.write("trips.h", "#error no trips\n")

@@ -81,6 +81,7 @@ inline model::Record full() {
 /// Every field has a value, but those of hot code that is unknown or counted by a profiler.
 inline model::Record whole() {
     auto r = full();
+    r.problem = "first";
     r.point.push_back({"seed", "1e+30"});
     r.metrics.push_back({"odd \"name\"\n", {-2, "x", model::Better::neither}});
     r.warnings.push_back("noise-floor: caf\xc3\xa9");

@@ -20,6 +20,7 @@ namespace cllab::app {
 namespace {
 
 std::string known_figures() { return join(Strings(std::begin(figure_names), std::end(figure_names)), ", "); }
+bool is_figure(const std::string& name) { return std::ranges::count(figure_names, name) > 0; }
 
 using Allowed = std::map<std::string, std::pair<double, bool>>;
 
@@ -32,8 +33,7 @@ Allowed allowed_by(const std::string& text) {
         const bool of_value = amount.ends_with('%');
         if (of_value) amount.pop_back();
         const auto value = parse_real(amount);
-        const auto known = std::ranges::find(figure_names, figure) != std::end(figure_names) && figure != "loop";
-        if (!known || !value || !(*value >= 0))
+        if (!is_figure(figure) || figure == "loop" || !value || !(*value >= 0))
             throw Error(Blame::usage,
                         "option '--allow': expected FIGURE=N or FIGURE=N%, as in 'code=5%,registers=4', found '", part,
                         "'; FIGURE is one of registers, spills, private, local, code, occupancy, instructions, loops");
@@ -213,9 +213,8 @@ void expect_of_code(CodeReport& report, const kernelfile::Expression& condition)
             if (figure.contains("value"))
                 known[name] = figure["value"].get<double>(), values += fmt::format(", {} is {:g}", name, known[name]);
             else if (unknown.empty()) {
-                unknown = figure.empty() ? "there is no figure '" + name + "'"
-                                         : name + " is not known: " + figure.value("reason", "");
-                enough = figure.value("enough", "one of " + known_figures());
+                unknown = name + " is not known: " + figure.value("reason", "");
+                enough = figure.value("enough", "");
             }
         }
         if (!unknown.empty())
@@ -255,6 +254,48 @@ int status_of(const CodeReport& report) {
     return any({"failed"}) ? 1 : any({"worse", "not as expected"}) ? 4 : any({"missing", "unknown"}) ? 5 : 0;
 }
 
+inspect::Words words_of(const std::string& kind) {
+    for (const auto* set : inspect::isa::all())
+        if (std::ranges::any_of(set->kinds, [&](auto k) { return inspect::name(k) == kind; })) return set->words;
+    return {};
+}
+
+/// What would make an unknown figure of the code known.
+std::string enough_for(const CellCode& code) {
+    return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
+}
+
+void add_figures(Json& out, const CellCode& code) {
+    const auto put = [&](std::string_view name, const Json& value, const std::string& unit, const std::string& from) {
+        if (!value.is_null()) return report::add_figure(out, std::string(name), value, unit, from);
+        report::add_refusal(out["figures"][std::string(name)], "not known",
+                            concat("the ", code.info.kind, " does not say it"), enough_for(code));
+    };
+    const auto words = words_of(code.info.kind);
+    const std::string units[]{words.registers, concat(*words.spill_unit ? "bytes of " : "", words.spills),
+                              concat("bytes per ", words.private_per), "bytes per work-group", "bytes"};
+    const char* keys[]{"registers", "spills", "private_bytes", "local_bytes", "code_bytes"};
+    for (std::size_t i = 0; i < std::size(keys); ++i) {
+        const auto* fact = std::ranges::find(inspect::fact_names, std::string_view(keys[i]), &inspect::FactName::name);
+        const auto& value = code.info.*fact->number;
+        const auto from = code.info.origin.find(keys[i]);
+        put(figure_names[i], value ? Json(*value) : Json(), units[i],
+            from == code.info.origin.end() ? "" : from->second);
+    }
+    const auto stats = Json::parse(code.stats, nullptr, false);
+    const auto occupancy = stats.is_object() ? stats.value("occupancy", Json::object()) : Json::object();
+    put("occupancy", occupancy.value("waves", Json()), occupancy.value("unit", ""), occupancy.value("formula", ""));
+    const auto& counts = code.counts;
+    const bool counted = !counts.code.instructions.empty();
+    const auto number = [&](std::size_t n) { return counted ? Json(n) : Json(); };
+    const std::string unit = counted && counts.isa->virtual_machine ? "PTX instructions" : "instructions",
+                      from = counted ? std::string(counts.isa->name) + " listing" : "";
+    put("instructions", number(counts.total.instructions), unit, from);
+    put("loops", number(counts.loops.size()), "loops", from);
+    put("loop", number(counts.shown < 0 ? 0 : counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions),
+        unit + " per iteration", from);
+}
+
 }  // namespace
 
 std::string place_of(const Json& kernel) {
@@ -277,6 +318,9 @@ CodeGate::CodeGate(IsaOptions& invocation) : invocation_(invocation), outputs_(i
     if (expect_ && expect_->names().empty())
         throw Error(Blame::usage, "option '--expect': expected a condition on one of ", known_figures(), ", found '",
                     invocation.expect, "'");
+    for (const auto& name : expect_ ? expect_->names() : std::set<std::string>())
+        if (!is_figure(name))
+            throw Error(Blame::usage, "option '--expect': unknown figure '", name, "'; figures are: ", known_figures());
     if (!invocation.against.empty()) before_ = read_saved(invocation.against);
     if (invocation.targets.empty() && invocation.devices.empty())
         for (const auto& kernel : before_) add_once(invocation.targets, kernel["target"]);
@@ -322,52 +366,6 @@ void CodeGate::write(const CodeReport& report) const {
     if (auto* sarif = outputs_.file("--sarif")) sarif->whole(sarif_of(report));
     if (auto* markdown = outputs_.file("--markdown")) markdown->whole(markdown_of(report));
 }
-
-namespace {
-
-inspect::Words words_of(const std::string& kind) {
-    for (const auto* set : inspect::isa::all())
-        if (std::ranges::any_of(set->kinds, [&](auto k) { return inspect::name(k) == kind; })) return set->words;
-    return {};
-}
-
-/// What would make an unknown figure of the code known.
-std::string enough_for(const CellCode& code) {
-    return code.enough.empty() ? "a device or a target (`cllab isa --targets`) whose code says it" : code.enough;
-}
-
-void add_figures(Json& out, const CellCode& code) {
-    const auto put = [&](std::string_view name, const Json& value, const std::string& unit, const std::string& from) {
-        if (!value.is_null()) return report::add_figure(out, std::string(name), value, unit, from);
-        report::add_refusal(out["figures"][std::string(name)], "not known",
-                            concat("the ", code.info.kind, " does not say it"), enough_for(code));
-    };
-    const auto words = words_of(code.info.kind);
-    const std::string units[]{words.registers, concat(*words.spill_unit ? "bytes of " : "", words.spills),
-                              concat("bytes per ", words.private_per), "bytes per work-group", "bytes"};
-    const char* keys[]{"registers", "spills", "private_bytes", "local_bytes", "code_bytes"};
-    for (std::size_t i = 0; i < std::size(keys); ++i) {
-        const auto* fact = std::ranges::find(inspect::fact_names, std::string_view(keys[i]), &inspect::FactName::name);
-        const auto& value = code.info.*fact->number;
-        const auto from = code.info.origin.find(keys[i]);
-        put(figure_names[i], value ? Json(*value) : Json(), units[i],
-            from == code.info.origin.end() ? "" : from->second);
-    }
-    const auto stats = Json::parse(code.stats, nullptr, false);
-    const auto occupancy = stats.is_object() ? stats.value("occupancy", Json::object()) : Json::object();
-    put("occupancy", occupancy.value("waves", Json()), occupancy.value("unit", ""), occupancy.value("formula", ""));
-    const auto& counts = code.counts;
-    const bool counted = !counts.code.instructions.empty();
-    const auto number = [&](std::size_t n) { return counted ? Json(n) : Json(); };
-    const std::string unit = counted && counts.isa->virtual_machine ? "PTX instructions" : "instructions",
-                      from = counted ? std::string(counts.isa->name) + " listing" : "";
-    put("instructions", number(counts.total.instructions), unit, from);
-    put("loops", number(counts.loops.size()), "loops", from);
-    put("loop", number(counts.shown < 0 ? 0 : counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions),
-        unit + " per iteration", from);
-}
-
-}  // namespace
 
 Json figures_of(const CellCode& code) {
     Json out{{"kernel", code.id}, {"target", code.where}};

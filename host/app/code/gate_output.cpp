@@ -7,7 +7,7 @@
 
 #include "app/code/gate.hpp"
 #include "app/screen/streams.hpp"
-#include "core/table.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
@@ -26,15 +26,10 @@ std::string text_of(const Json& of, const char* key) {
 
 /// "1 worse, 2 better, 3 with the same code"
 std::string counts_of(const CodeReport& report) {
-    std::vector<std::pair<std::string, unsigned>> counts;
-    for (const auto& change : report.changes) {
-        const std::string verdict = change["verdict"];
-        if (auto* count = find_in(counts, verdict))
-            ++*count;
-        else
-            counts.emplace_back(verdict, 1);
-    }
-    if (report.same > 0) counts.emplace_back("with the same code", static_cast<unsigned>(report.same));
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    for (const auto& same : grouped(report.changes, [](const Json& change) { return text_of(change, "verdict"); }))
+        counts.emplace_back(text_of(same.front(), "verdict"), same.size());
+    if (report.same > 0) counts.emplace_back("with the same code", report.same);
     return counts.empty() ? "every kernel is as expected"
                           : join(counts, ", ", [](auto& one) { return fmt::format("{} {}", one.second, one.first); });
 }
@@ -46,7 +41,7 @@ std::string sentence_of(const Json& change) {
     if (change.contains("now")) out += text_of(change, "now") + ", was " + text_of(change, "before") + ": ";
     out += text_of(change, "verdict");
     if (change.contains("reason")) out += "; " + text_of(change, "reason");
-    return one_line(change.contains("enough") ? out + "; enough: " + text_of(change, "enough") : out);
+    return one_line(change.contains("enough") ? out + "; needed: " + text_of(change, "enough") : out);
 }
 
 std::vector<report::Column> columns_of(const CodeReport& report) {

@@ -27,6 +27,27 @@
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
+namespace {
+
+void read_source(CellCode& code, const std::filesystem::path& dump) {
+    code.places = inspect::lines_in(cllab::read_file(dump / inspect::lines_file).value_or(""));
+    if (!code.places.empty())
+        code.source = inspect::lines_with_places(cllab::read_file(dump / "source.cl").value_or(""));
+}
+
+/// Targets whose registers no installed tool reports, each with the package that does. Returns before it loads a
+/// compiler if no target is given: a second LLVM next to a driver's own ends the process.
+std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
+    std::vector<std::string> out;
+    if (targets.empty()) return out;
+    for (const auto& target : inspect::offline_targets())
+        if (std::ranges::find(targets, target.name) != targets.end() && target.available() &&
+            target.gives.find("registers") == std::string::npos && target.gives.find("metadata") == std::string::npos)
+            out.push_back(target.name + ": " + target.gives + " only; " + target.missing);
+    return out;
+}
+
+}  // namespace
 
 std::string refusal_of(const inspect::Analysis& analysis) {
     for (const auto& listing : analysis.disassembly.listings)
@@ -69,16 +90,6 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     }
     return out;
 }
-
-namespace {
-
-void read_source(CellCode& code, const std::filesystem::path& dump) {
-    code.places = inspect::lines_in(cllab::read_file(dump / inspect::lines_file).value_or(""));
-    if (!code.places.empty())
-        code.source = inspect::lines_with_places(cllab::read_file(dump / "source.cl").value_or(""));
-}
-
-}  // namespace
 
 CellCode code_of(const model::Record& record, const std::string& label) {
     CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
@@ -294,22 +305,6 @@ LiveCode live_code(const CellCode& code) {
     }
     return out;
 }
-
-namespace {
-
-/// Targets whose registers no installed tool reports, each with the package that does. Returns before it loads a
-/// compiler if no target is given: a second LLVM next to a driver's own ends the process.
-std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
-    std::vector<std::string> out;
-    if (targets.empty()) return out;
-    for (const auto& target : inspect::offline_targets())
-        if (std::ranges::find(targets, target.name) != targets.end() && target.available() &&
-            target.gives.find("registers") == std::string::npos && target.gives.find("metadata") == std::string::npos)
-            out.push_back(target.name + ": " + target.gives + " only; " + target.missing);
-    return out;
-}
-
-}  // namespace
 
 int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invocation) {
     int status = 0;

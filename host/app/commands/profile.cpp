@@ -38,102 +38,11 @@ int print_saved(const ProfileOptions& invocation, Runner& runner) {
     return 0;
 }
 
-}  // namespace
-
-int run_profile(const ProfileOptions& invocation) {
-    const Timings timings;
-    report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
-    catch_interrupts();
-    auto runner = in_child_processes(invocation.timeout_seconds);
-    if (invocation.saved) return print_saved(invocation, *runner);
-    bool failed = false;
-    const auto devices = [&] {
-        const InPhase phase(Phase::driver_start);
-        return runner->devices(invocation.devices);
-    }();
-    // A user's kernels may write anywhere or never end. A CPU's driver compiles in the process that calls it, and a
-    // failed assertion of the compiler would end the whole profile. So each probe gets a child process. On a GPU the
-    // driver starts too slowly for that: a profile took 57 s instead of 42 s (H200).
-    const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
-                       std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
-    if (!apart) runner = in_this_process(invocation.timeout_seconds);
-    Phases of_cells;
-    for (const auto& device : devices) {
-        const auto root = invocation.dumps.empty() ? profiles_folder() : std::filesystem::path(invocation.dumps);
-        const auto file = inspect::device_folder(root, device, run::this_host().name) / "profile.json";
-        if (!invocation.no_dumps) {
-            inspect::claim_device_folder(root, device, run::this_host().name);
-            require_writable_profile(file);
-        }
-        const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
-        const auto json = profile_json(profile);
-        print_page_of(invocation, profile, json);
-        add(of_cells, phases_of(profile.records));
-        if (!finished) {
-            const auto shown =
-                "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
-            if (!lost.empty()) throw Error(Blame::environment, lost + shown);
-            say("interrupted" + shown);
-            return 130;
-        }
-        if (!invocation.no_dumps) {
-            if (const auto more = invocation.force ? "" : more_figures(file, json); more.empty())
-                write_profile(file, json + "\n");
-            else
-                say("the profile at '" + file.string() + "' stays: " + more + "; --force replaces it");
-        }
-        for (const auto& record : profile.records) {
-            if (!model::is_failure(record.status)) continue;
-            failed = failed || !run::is_below_noise(record);
-            say(record.id + " is " + model::name(record.status) + ": " + record.reason);
-        }
-    }
-    if (invocation.timings) timings.print(of_cells);
-    return failed ? 1 : 0;
-}
-
-namespace {
-
-Rows<ProfileOptions> profile_rows() {
-    Rows<ProfileOptions> rows;
-    rows.list("device,d", "D", &ProfileOptions::devices)
-        .flag("quick", &ProfileOptions::quick)
-        .text("dumps", "DIR", &ProfileOptions::dumps)
-        .flag("force", &ProfileOptions::force)
-        .flag("no-dumps", &ProfileOptions::no_dumps)
-        .with(text_rows())
-        .flag("isolate", &ProfileOptions::isolate)
-        .with(timings_rows())
-        .with(process_rows())
-        .flag("all", &ProfileOptions::all)
-        .flag("saved", &ProfileOptions::saved)
-        .flag("json", &ProfileOptions::as_json)
-        .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
-    return rows;
-}
-
-}  // namespace
-
-Command profile_command() {
-    return make_command<ProfileOptions>(
-        manual_of("profile"), profile_rows(),
-        [](ProfileOptions& options) {
-            refuse_patterns(options, "`cllab profile` takes no PATTERN");
-            if (options.saved && (options.quick || options.force || options.no_dumps))
-                throw Error(Blame::usage, "--saved cannot be combined with --quick, --force or --no-dumps");
-            if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;
-        },
-        run_profile);
-}
-
-// Runs the probes of a device one after another, each within its time.
-
-namespace {
-
 std::size_t cells_of(const std::vector<model::Group>& plan) {
     return static_cast<std::size_t>(std::ranges::distance(plan | std::views::join));
 }
 
+/// Runs the probes of a device one after another, each within its time.
 class Profiler {
 public:
     Profiler(const ProfileOptions& invocation, Runner& runner, const model::Device& device)
@@ -224,7 +133,89 @@ private:
     Clock::time_point shown_{};
 };
 
+Rows<ProfileOptions> profile_rows() {
+    Rows<ProfileOptions> rows;
+    rows.list("device,d", "D", &ProfileOptions::devices)
+        .flag("quick", &ProfileOptions::quick)
+        .text("dumps", "DIR", &ProfileOptions::dumps)
+        .flag("force", &ProfileOptions::force)
+        .flag("no-dumps", &ProfileOptions::no_dumps)
+        .with(text_rows())
+        .flag("isolate", &ProfileOptions::isolate)
+        .with(timings_rows())
+        .with(process_rows())
+        .flag("all", &ProfileOptions::all)
+        .flag("saved", &ProfileOptions::saved)
+        .flag("json", &ProfileOptions::as_json)
+        .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
+    return rows;
+}
+
 }  // namespace
+
+int run_profile(const ProfileOptions& invocation) {
+    const Timings timings;
+    report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
+    catch_interrupts();
+    auto runner = in_child_processes(invocation.timeout_seconds);
+    if (invocation.saved) return print_saved(invocation, *runner);
+    bool failed = false;
+    const auto devices = [&] {
+        const InPhase phase(Phase::driver_start);
+        return runner->devices(invocation.devices);
+    }();
+    // A user's kernels may write anywhere or never end. A CPU's driver compiles in the process that calls it, and a
+    // failed assertion of the compiler would end the whole profile. So each probe gets a child process. On a GPU the
+    // driver starts too slowly for that: a profile took 57 s instead of 42 s (H200).
+    const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
+                       std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
+    if (!apart) runner = in_this_process(invocation.timeout_seconds);
+    Phases of_cells;
+    for (const auto& device : devices) {
+        const auto root = invocation.dumps.empty() ? profiles_folder() : std::filesystem::path(invocation.dumps);
+        const auto file = inspect::device_folder(root, device, run::this_host().name) / "profile.json";
+        if (!invocation.no_dumps) {
+            inspect::claim_device_folder(root, device, run::this_host().name);
+            require_writable_profile(file);
+        }
+        const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
+        const auto json = profile_json(profile);
+        print_page_of(invocation, profile, json);
+        add(of_cells, phases_of(profile.records));
+        if (!finished) {
+            const auto shown =
+                "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
+            if (!lost.empty()) throw Error(Blame::environment, lost + shown);
+            say("interrupted" + shown);
+            return 130;
+        }
+        if (!invocation.no_dumps) {
+            if (const auto more = invocation.force ? "" : more_figures(file, json); more.empty())
+                write_profile(file, json + "\n");
+            else
+                say("the profile at '" + file.string() + "' stays: " + more + "; --force replaces it");
+        }
+        for (const auto& record : profile.records) {
+            if (!model::is_failure(record.status)) continue;
+            failed = failed || !run::is_below_noise(record);
+            say(record.id + " is " + model::name(record.status) + ": " + record.reason);
+        }
+    }
+    if (invocation.timings) timings.print(of_cells);
+    return failed ? 1 : 0;
+}
+
+Command profile_command() {
+    return make_command<ProfileOptions>(
+        manual_of("profile"), profile_rows(),
+        [](ProfileOptions& options) {
+            refuse_patterns(options, "`cllab profile` takes no PATTERN");
+            if (options.saved && (options.quick || options.force || options.no_dumps))
+                throw Error(Blame::usage, "--saved cannot be combined with --quick, --force or --no-dumps");
+            if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;
+        },
+        run_profile);
+}
 
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device) {
     return Profiler(invocation, runner, device).measure();

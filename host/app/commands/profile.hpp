@@ -32,8 +32,11 @@ struct MeasuredProfile {
 /// Runs the probes in order until the time is used up.
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
-/// Share of the timed cells whose threads lacked usable cores. `family`: of its cells only; empty: of all.
-double disturbed_part(const portrait::Profile& profile, const std::string& family = {});
+/// Share of the timed cells whose threads lacked usable cores.
+double disturbed_part(const portrait::Profile& profile);
+/// Doubts a profile of which that share of the cells lacked cores, and names the command that measures it again. Empty
+/// for 0. `device`: as for --device, with further options.
+std::string busy_sentence(double disturbed, const std::string& device);
 /// Prints the most important figures, one line each.
 void print_profile_head(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
 /// Prints all figures, and which are missing.

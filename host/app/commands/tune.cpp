@@ -171,7 +171,9 @@ void Tuning::take_earlier() {
     for (const auto& record : context_.earlier) {
         Point point;
         for (const auto& [axis, value] : record.point) point.set(axis, value);
-        if (record.id != variant_.id || !is_same_now(record, point)) continue;
+        // A wrong point may be right with today's tolerance.
+        if (record.id != variant_.id || record.status == model::Status::wrong_result || !is_same_now(record, point))
+            continue;
         if (search_.record_known(point, time_of(record))) fail(point, record);
     }
 }

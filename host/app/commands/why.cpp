@@ -27,23 +27,29 @@ namespace {
 /// Writes explanations as JSON lines, and prints them by device unless JSON uses standard output.
 class WhyPage {
 public:
-    explicit WhyPage(Sink& sink) : sink_(sink) {}
-    /// `utc`: time of the profile.
-    void add(const model::Record& record, const model::Explanation& explanation, const std::string& utc);
+    WhyPage(Sink& sink, std::string dumps) : sink_(sink), dumps_(std::move(dumps)) {}
+    void add(const model::Record& record, const model::Explanation& explanation, const model::Limits& profile);
     /// Prints a last paragraph.
     void end(const std::string& text) const;
 
 private:
     Sink& sink_;
     report::TableStyle style_{wants_colour(), page_width()};
-    std::string device_;
+    std::string dumps_, device_;
 };
 
-void WhyPage::add(const model::Record& record, const model::Explanation& explanation, const std::string& utc) {
+/// The device's options for `cllab profile`.
+std::string device_options(const std::string& selector, const std::string& dumps) {
+    return selector + (dumps.empty() ? "" : " --dumps " + cllab::quoted(dumps));
+}
+
+void WhyPage::add(const model::Record& record, const model::Explanation& explanation, const model::Limits& profile) {
     sink_.line(report::explanation_json(record, explanation));
     if (sink_.uses_stdout()) return;
     if (const auto key = model::device_key(record); key != device_) {
-        results() << (device_.empty() ? "" : "\n") << report::explanation_heading(record, utc, style_);
+        const auto doubt = busy_sentence(profile.disturbed, device_options(record.device.selector, dumps_));
+        results() << (device_.empty() ? "" : "\n") << report::explanation_heading(record, profile.utc, style_)
+                  << report::wrap(doubt, "", style_.text_width());
         device_ = key;
     }
     results() << '\n' << report::explanation_text(record, explanation, style_);
@@ -152,7 +158,7 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
         say_doing("");
         ok = ok && !model::is_failure(done.record.status);
         write_cell(asked.sink, done, record);
-        asked.page.add(record, explanation, limits.utc);
+        asked.page.add(record, explanation, limits);
         done.record = record;  // the final time
     }
     if (asked.cells.size() != 2) return ok;
@@ -186,8 +192,7 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
     for (const auto& device : devices)
         if (!out.count(device.selector))
             no_profile(asked.dumps, device,
-                       "`cllab profile --device " + device.selector +
-                           (asked.dumps.empty() ? "" : " --dumps " + cllab::quoted(asked.dumps)) +
+                       "`cllab profile --device " + device_options(device.selector, asked.dumps) +
                            "` measures it, or add --profile 60");
     return out;
 }
@@ -217,7 +222,7 @@ void explain_rest(const WhyContext& asked) {
         auto explanation = explain::explain(done.record, limits);
         explanation.advice = explain::advice(done.record, explanation, limits);
         write_cell(asked.sink, done, done.record);
-        asked.page.add(done.record, explanation, limits.utc);
+        asked.page.add(done.record, explanation, limits);
     }
 }
 
@@ -266,12 +271,12 @@ int why_of_records(const WhyOptions& invocation) {
     }
     outputs.open();
     Sink sink(outputs.json(), nullptr);
-    WhyPage page(sink);
+    WhyPage page(sink, invocation.dumps);
     for (const auto& record : records) {
         const auto& of_device = limits.at(model::device_key(record));
         auto explanation = explain::explain(record, of_device);
         explanation.advice = explain::advice(record, explanation, of_device);
-        page.add(record, explanation, of_device.utc);
+        page.add(record, explanation, of_device);
     }
     return 0;
 }
@@ -314,7 +319,7 @@ int run_why(const WhyOptions& asked) {
     sink.emplace(outputs.json(), nullptr);
 
     // Only cllab's own families declare all their work.
-    WhyPage page(*sink);
+    WhyPage page(*sink, invocation.dumps);
     const WhyContext all{asked, choice, request, *runner, *sink, page, cells, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::ranges::any_of(devices, [&](const auto& device) { return all.by_ncu(device); }))

@@ -132,8 +132,8 @@ private:
             if (!compare::same_launch(*item->today, before))
                 item->end(
                     CellChange::incomparable,
-                    "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
-                    "cell");
+                    "its arguments, sizes, groups or data differ from the baseline's, so it is another cell; a new "
+                    "baseline would hold it");
             else if (other_code(*item->today, before))
                 take_other_code(*item, *item->today, before);
             else if (same_code(*item->today, before) ||
@@ -250,7 +250,8 @@ private:
         item.out.today = 0;  // a wrong kernel has no time
         if (failure.status == model::Status::ok)
             return item.end(CellChange::other_results,
-                            "today's text gives other results than the baseline's: " + failure.reason);
+                            "today's text gives other results than the baseline's: " + failure.reason +
+                                "; --results-may-change compares the times all the same");
         const auto seen = std::string(model::name(failure.status)) + " in one of its processes: " + failure.reason;
         if (failure.is_left)
             item.end(failure_since(failure.status), seen);

@@ -3,11 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "app/screen/streams.hpp"
@@ -107,19 +104,17 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     for (const auto& j : member(profile, "absent")) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
     out.scattered = scattered_of(member(profile, "curves"));
+    if (const auto& share = member(profile, "disturbed"); share.is_number()) out.disturbed = share.get<double>();
     return out;
 }
 
 }  // namespace
 
 std::string profile_text(const std::filesystem::path& path) {
-    if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
-    std::ifstream file(path, std::ios::binary);
-    std::string text(most_json_bytes + 1, '\0');  // parse_json refuses longer texts
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
-    return text;
+    const auto fault = reading_fault(path);
+    const auto text = fault.empty() ? cllab::read_file(path) : std::nullopt;
+    if (!text) throw Error(Blame::usage, "cannot be read: " + fault);
+    return *text;
 }
 
 model::Limits limits_from(const std::string& text, const model::Device& device) {
@@ -138,21 +133,18 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
 }
 
 portrait::Profile page_from(const std::string& text, const model::Device& device) {
-    limits_from(text, device);
+    const auto limits = limits_from(text, device);
     const auto profile = parsed(text);
-    portrait::Profile out{.device = device, .utc = text_of(profile, "utc")};
+    portrait::Profile out{.device = device, .disturbed = limits.disturbed, .utc = limits.utc};
     try {
         for (const auto& j : profile.at("figures")) {
             const auto f = figure_of(j);
             const auto cycle = j.value("per_cycle", json::object());
-            out.lines.push_back({j.at("section"),
-                                 f.id,
-                                 f.name,
-                                 "",
-                                 {f.id, f.name, f.unit, f.value, f.low, f.high, j.at("how")},
-                                 cycle.value("value", 0.0),
-                                 cycle.value("unit", ""),
-                                 j.value("driver_says", "")});
+            auto& line = out.lines.emplace_back(portrait::PageLine{j.at("section"), f.id, f.name, ""});
+            line.finding = {f.id, f.name, f.unit, f.value, f.low, f.high, j.at("how")};
+            line.per_cycle = cycle.value("value", 0.0);
+            line.per_cycle_unit = cycle.value("unit", "");
+            line.claim = j.value("driver_says", "");
         }
         for (const auto& j : profile.at("absent"))
             out.lines.push_back({j.at("section"), j.at("id"), j.at("name"), j.at("reason")});

@@ -208,6 +208,37 @@ model::CountGrowth growth_of(const model::Counts& c) {
     return {c.point, c.instructions.mean, flops(c), asked_bytes(c)};
 }
 
+constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< total of all buffers
+constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< per work-group; the largest of any GPU
+
+/// Empty if Oclgrind is not installed.
+fs::path find_library() {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {
+        const auto text = trim(cllab::read_file(entry.path()).value_or(""));
+        if (text.find("oclgrind") != std::string::npos && fs::exists(text, ignored)) return text;
+    }
+    for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so",
+                             "/usr/local/lib/liboclgrind-rt-icd.so"})
+        if (fs::exists(path, ignored)) return path;
+    return {};
+}
+
+/// Empty if this program was built without the plugin.
+fs::path find_plugin() {
+    const char* given = std::getenv("CLLAB_COUNT_PLUGIN");
+    if (!given) return own_library("cllab-count-plugin.so");
+    std::error_code ignored;
+    if (fs::is_regular_file(given, ignored)) return given;
+    throw Error(Blame::environment, "file '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN) not found");
+}
+
+std::string key_of(const model::Cell& cell) {
+    std::string out = cell.id + "\n" + cell.options;
+    for (const auto& [axis, value] : cell.point.values()) out += "\n" + axis + "=" + value;
+    return out;
+}
+
 }  // namespace
 
 Choice chosen_in_simulator(const CellOptions& invocation) {
@@ -287,35 +318,6 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     return largest;
 }
 
-namespace {
-
-constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< total of all buffers
-constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< per work-group; the largest of any GPU
-
-/// Empty if Oclgrind is not installed.
-fs::path find_library() {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {
-        const auto text = trim(cllab::read_file(entry.path()).value_or(""));
-        if (text.find("oclgrind") != std::string::npos && fs::exists(text, ignored)) return text;
-    }
-    for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so",
-                             "/usr/local/lib/liboclgrind-rt-icd.so"})
-        if (fs::exists(path, ignored)) return path;
-    return {};
-}
-
-/// Empty if this program was built without the plugin.
-fs::path find_plugin() {
-    const char* given = std::getenv("CLLAB_COUNT_PLUGIN");
-    if (!given) return own_library("cllab-count-plugin.so");
-    std::error_code ignored;
-    if (fs::is_regular_file(given, ignored)) return given;
-    throw Error(Blame::environment, "file '" + excerpt(given) + "' (CLLAB_COUNT_PLUGIN) not found");
-}
-
-}  // namespace
-
 Oclgrind find_oclgrind(const std::string& for_what, bool needs_plugin) {
     Oclgrind out{find_library(), find_plugin()};
     if (out.library.empty())
@@ -345,16 +347,6 @@ device::Session& open_oclgrind(LocalDevices& devices) {
     session.set_guards(false);  // the simulator reports accesses outside of buffers; guards would be inside
     return session;
 }
-
-namespace {
-
-std::string key_of(const model::Cell& cell) {
-    std::string out = cell.id + "\n" + cell.options;
-    for (const auto& [axis, value] : cell.point.values()) out += "\n" + axis + "=" + value;
-    return out;
-}
-
-}  // namespace
 
 unsigned wave_of(const model::Limits& limits) {
     const auto* width = limits.find("divergence.width.full");

@@ -54,8 +54,6 @@ ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& cur
             {"samples", samples}};
 }
 
-std::string command_of(const Profile& profile) { return "`cllab profile --device " + profile.device.selector + "`"; }
-
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto took = profile.lines.empty()
@@ -65,30 +63,29 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
                                 fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
         << report::wrap(took + "; memory " + format_bytes(d.global_bytes), "", style.text_width());
-    if (const double part = disturbed_part(profile); part > 0)
-        out << report::wrap("Other processes took cores from " + format_significant(100 * part, 2) + " % of the cells.",
-                            "", style.text_width());
-    if (disturbed_part(profile, "bandwidth") > 0)
-        out << report::wrap("The bandwidths may be too low, because some of their cells lacked cores. Run " +
-                                command_of(profile) + " again on an idle machine.",
-                            "", style.text_width());
+    out << report::wrap(busy_sentence(disturbed_part(profile), d.selector), "", style.text_width());
     const bool quick = profile.budget_seconds < ProfileOptions::whole_seconds;
     if (!profile.skipped.empty())
-        out << report::wrap("The time was too short for some figures. " + command_of(profile) + " measures them " +
-                                (quick ? "in 60 s" : "on an idle machine") +
+        out << report::wrap("The time was too short for some figures. `cllab profile --device " + d.selector +
+                                "` measures them " + (quick ? "in 60 s" : "on an idle machine") +
                                 ". `cllab why` measures the peaks that it needs itself.",
                             "", style.text_width());
 }
 
-/// One line per reason, with the names of all figures that are missing for it.
-void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const report::TableStyle& style) {
-    if (absent.empty()) return;
-    out << '\n' << report::paint("Not found", report::Tone::strong, style.colour) << '\n';
-    for (const auto& lines : grouped(absent, [](const PageLine& line) { return line.absent; })) {
+/// One line per text, with the names of all figures that have it.
+void print_by_text(std::ostream& out, const std::string& heading, const std::vector<PageLine>& figures,
+                   std::string (*text)(const PageLine&), const report::TableStyle& style) {
+    if (figures.empty()) return;
+    out << '\n' << report::paint(heading, report::Tone::strong, style.colour) << '\n';
+    for (const auto& lines : grouped(figures, text)) {
         std::vector<std::string> names;
         for (const auto& line : lines) add_once(names, line.name);
-        out << report::wrap(join(names, ", ") + ": " + lines.front().absent, "  ", style.text_width());
+        out << report::wrap(join(names, ", ") + ": " + text(lines.front()), "  ", style.text_width());
     }
+}
+
+std::string method_of(const PageLine& line) {
+    return line.finding.how + (line.claim.empty() ? "" : "; the driver says " + line.claim);
 }
 
 /// This page shows only the first clause of a reason. For "not measured", shows the clause after it.
@@ -120,11 +117,18 @@ std::string caches_text(const Device& device, const std::vector<PageLine>& page)
 
 }  // namespace
 
-double disturbed_part(const Profile& profile, const std::string& family) {
-    const auto timed =
-        rows_of(profile.records, [&](const Record& r) { return r.time && (family.empty() || r.family == family); });
+double disturbed_part(const Profile& profile) {
+    const auto timed = rows_of(profile.records, [](const Record& r) { return r.time.has_value(); });
     const auto disturbed = std::ranges::count_if(timed, [](const Record* r) { return !had_its_cores(*r); });
-    return timed.empty() ? 0 : static_cast<double>(disturbed) / static_cast<double>(timed.size());
+    return timed.empty() ? profile.disturbed : static_cast<double>(disturbed) / static_cast<double>(timed.size());
+}
+
+std::string busy_sentence(double disturbed, const std::string& device) {
+    if (!(disturbed > 0)) return "";
+    return fmt::format(
+        "The profile was measured on a busy machine, where {} % of its cells lacked cores; `cllab profile --device {}` "
+        "measures it again.",
+        format_significant(100 * disturbed, 2), device);
 }
 
 void print_profile_head(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
@@ -139,7 +143,8 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             auto name = one->name;
             if (const auto at = name.find(line.said); !line.said.empty() && at != std::string::npos)
                 name.erase(at > 0 ? at - 1 : at, line.said.size() + (at > 0));  // with the space before it
-            return name + (name.empty() ? "" : " ") + value_text(one->finding.value, one->finding.unit);
+            const auto value = value_text(one->finding.value, one->finding.unit);
+            return trim(name.insert(std::min(name.find(" ("), name.size()), " " + value));
         };
         shown += figures.found.size();
         std::set<std::string> reasons;
@@ -167,12 +172,12 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     std::erase_if(found, [](const PageLine& line) { return !line.absent.empty(); });
     std::erase_if(absent, [](const PageLine& line) { return line.absent.empty(); });
     print_heading(out, profile, style);
-    std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself},
+    std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself, .most = 30},
                                         {.title = "value", .right = true},
                                         {.title = "interval", .keep = 70},
                                         {.title = "per cycle", .right = true, .keep = 60},
                                         {.title = "driver says", .keep = 50},
-                                        {.title = "how", .keep = 10}};
+                                        {.title = "how", .keep = 10, .most = style.columns.empty() ? 60u : 0u}};
     for (const auto& line : found)
         report::add_row(columns,
                         {line.name, value_text(line.finding.value, line.finding.unit), confidence(line.finding),
@@ -181,9 +186,15 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     const auto grid = report::grid_of(std::move(columns), style);
     if (!found.empty()) out << '\n' << grid.header() << '\n';
     print_sections(out, grid, mapped(found, &PageLine::section), style.colour);
-    print_absent(out, absent, style);
-    if (!grid.dropped().empty()) out << '\n';
-    report::print_left_out(out, grid.dropped(), style);
+    auto dropped = grid.dropped();
+    if (style.columns.empty() && std::erase(dropped, "how") > 0) {
+        std::erase(dropped, "driver_says");
+        print_by_text(out, "Methods", found, method_of, style);
+    }
+    print_by_text(
+        out, "Not found", absent, [](const PageLine& line) { return line.absent; }, style);
+    if (!dropped.empty()) out << '\n';
+    report::print_left_out(out, dropped, style);
 }
 
 std::string profile_json(const Profile& profile) {

@@ -103,20 +103,4 @@ private:
     std::set<std::uint32_t> uneven_branches_, of_uneven_loops_;
 };
 
-// The plugin writes one JSON file per launch; count/simulated.cpp reads it.
-
-struct LaunchFacts {
-    std::string kernel;
-    std::uint64_t items = 0, groups = 0, group_items = 0;
-    double seconds = 0;  ///< CPU seconds since the launch began
-    bool ended = false;  ///< false: a group may have begun that is not among the counted ones
-};
-
-/// Replaces the file. Errors are ignored.
-void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
-           const std::vector<CountedGroup>& groups);
-
-/// Writes the file of a launch that repeats launch number `as`.
-void write_same(const std::filesystem::path& path, unsigned as);
-
 }  // namespace cllab::count

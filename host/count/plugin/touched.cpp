@@ -51,24 +51,26 @@ struct Touched {
     }
 };
 
+/// Passes each call and the called function to visit(), unless that is known only at run time.
+template <typename Visit>
+void each_call(const llvm::Function& function, const Visit& visit) {
+    for (const auto& block : function)
+        for (const auto& instruction : block)
+            if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->getCalledFunction())
+                visit(*call, *call->getCalledFunction());
+}
+
 /// The called built-in functions, each with a bit mask of its constant arguments (dimensions); bit 0 if it has none.
 void find_calls(const llvm::Function& function, std::set<const llvm::Function*>& known,
                 std::map<std::string, unsigned>& out) {
     if (!known.insert(&function).second) return;
-    for (const auto& block : function)
-        for (const auto& instruction : block) {
-            const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-            const auto* called = call ? call->getCalledFunction() : nullptr;
-            if (!called) continue;
-            if (!called->isDeclaration()) {
-                find_calls(*called, known, out);
-                continue;
-            }
-            const auto* dimension =
-                call->arg_size() == 1 ? llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0)) : nullptr;
-            const auto value = dimension ? std::min<std::uint64_t>(dimension->getZExtValue(), 3) : 0;
-            out[plain_name(called->getName().str())] |= 1u << value;
-        }
+    each_call(function, [&](const llvm::CallInst& call, const llvm::Function& called) {
+        if (!called.isDeclaration()) return find_calls(called, known, out);
+        const auto* dimension =
+            call.arg_size() == 1 ? llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0)) : nullptr;
+        const auto value = dimension ? std::min<std::uint64_t>(dimension->getZExtValue(), 3) : 0;
+        out[plain_name(called.getName().str())] |= 1u << value;
+    });
 }
 
 /// "f", "i" or "ui" for a function that reads or writes an image; otherwise empty.
@@ -91,19 +93,15 @@ const llvm::Argument* argument_of(const llvm::Value* value) {
 /// Sets `out` to the channel of the functions that read or write the image, in called functions too.
 void find_channels(const llvm::Argument& image, std::set<const llvm::Argument*>& known, std::string& out) {
     if (!known.insert(&image).second) return;
-    for (const auto& block : *image.getParent())
-        for (const auto& instruction : block) {
-            const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-            const auto* called = call ? call->getCalledFunction() : nullptr;
-            if (!called) continue;
-            for (unsigned i = 0; i < std::min<unsigned>(call->arg_size(), called->arg_size()); ++i) {
-                if (argument_of(call->getArgOperand(i)) != &image) continue;
-                if (!called->isDeclaration())
-                    find_channels(*called->getArg(i), known, out);
-                else if (const auto channel = channel_of(*called); !channel.empty())
-                    out = channel;
-            }
+    each_call(*image.getParent(), [&](const llvm::CallInst& call, const llvm::Function& called) {
+        for (unsigned i = 0; i < std::min<unsigned>(call.arg_size(), called.arg_size()); ++i) {
+            if (argument_of(call.getArgOperand(i)) != &image) continue;
+            if (!called.isDeclaration())
+                find_channels(*called.getArg(i), known, out);
+            else if (const auto channel = channel_of(called); !channel.empty())
+                out = channel;
         }
+    });
 }
 
 class TouchRecorder : public AccessPlugin {

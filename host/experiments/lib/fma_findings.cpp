@@ -55,7 +55,7 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
             out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
                            row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
         else if (clock.empty() && type == "float")
-            out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4,
+            out.push_back(rate_finding("clock", "clock (if a float FMA takes 4 cycles)", "Hz", *row.sample, 4,
                                        "assuming that a dependent float FMA takes 4 cycles"));
     }
 }

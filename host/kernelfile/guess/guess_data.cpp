@@ -181,7 +181,8 @@ std::string advice_for(const KernelFacts& facts, const Measured& measured, std::
         return lengths.rows.empty() ? "rand:" + length + ":0:1" : "offsets:" + length + ":4*" + lengths.rows;
     if (lengths.appended.count(p.name))
         return typed_data(facts, samples, argument, "zero", length) + "\nrelation any order of " + p.name;
-    if (p.is_const && p.type.is_integer() && p.type.lane_bytes > 1 && p.type.lanes == 1) return "perm:" + length;
+    const bool is_index = p.type.is_integer() && p.type.lane_bytes > 1 && p.type.lanes == 1;
+    if (is_index && samples.seen[argument].read && !samples.seen[argument].written) return "perm:" + length;
     return typed_data(facts, samples, argument, p.is_const ? "rand" : "zero", length);
 }
 

@@ -1,5 +1,6 @@
 // Lengths of buffers, local pointers and images: expressions of the axes that fit what the samples touch.
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -135,6 +136,15 @@ Ends ends_by_value(const KernelFacts& facts, Samples trial, std::size_t index, c
     return out;
 }
 
+/// An expression of the axes that gives what `of` says of the ends at each size.
+std::optional<std::string> fitted_to_ends(const KernelFacts& facts, const Samples& samples, const Texts& lengths,
+                                          std::size_t index, const std::function<std::int64_t(const Ends&)>& of) {
+    return fitted_length(
+        axis_names(samples.shape), mapped(samples.runs, [&](const Sample& run) {
+            return LengthSample{run.sizes, of(ends_by_value(facts, samples, index, run.sizes, lengths))};
+        }));
+}
+
 /// The divisor of the digit that selects elements of buffer `choice.into`, if any. Sets the stride and the shift.
 std::optional<std::int64_t> divisor_of(const Ends& ends, Choice& choice) {
     const auto further = [&](const auto& one) {
@@ -155,13 +165,27 @@ std::optional<Choice> chosen_by_digit(const KernelFacts& facts, const Samples& s
                                       const Ends& ends, Choice out) {
     if (!divisor_of(ends, out)) return std::nullopt;
     auto at_size = out;
-    std::vector<LengthSample> divisors;  // a divisor may be a size of the launch
-    for (const auto& run : samples.runs)
-        divisors.push_back(
-            {run.sizes, divisor_of(ends_by_value(facts, samples, out.index, run.sizes, lengths), at_size).value_or(0)});
-    out.digit = fitted_length(axis_names(samples.shape), divisors).value_or("0");
+    const auto divisor = [&](const Ends& at) { return divisor_of(at, at_size).value_or(0); };
+    out.digit = fitted_to_ends(facts, samples, lengths, out.index, divisor).value_or("0");  // may be the launch's size
     if (const auto bins = bins_of(samples.shape, parse_integer(out.digit).value_or(0))) out.digit = *bins;
     return out.digit == "0" ? std::nullopt : std::optional(out);
+}
+
+/// The elements that any value of the index reaches, if these are few: the kernel limits the index, as by a hash or a
+/// clamp.
+std::optional<std::string> limited_length(const KernelFacts& facts, const Samples& samples, const Texts& lengths,
+                                          const Choice& choice) {
+    constexpr std::int64_t most = 1 << 16;
+    const auto bytes = element_bytes(facts, samples, choice.into);
+    const auto length = fitted_to_ends(facts, samples, lengths, choice.index, [&](const Ends& ends) {
+        std::int64_t last = 0;
+        for (const auto& [value, at] : ends) last = std::max(last, at.at(choice.into));
+        return last > most * bytes ? 0 : (last + bytes - 1) / bytes;
+    });
+    const auto bins = length ? parse_integer(*length) : std::nullopt;
+    if (!bins) return length;
+    // A few values of a hash do not reach the last of its bins.
+    return *bins == 0 ? std::nullopt : std::optional(std::to_string(std::bit_ceil(static_cast<std::uint64_t>(*bins))));
 }
 
 /// Bounds the indices, and sets the length of the buffer that they select from.
@@ -239,13 +263,18 @@ Lengths indexed_lengths(const KernelFacts& facts, const Samples& samples, const 
         if (!ends.contains(value)) continue;
         for (std::size_t i = 0; i < ends.at(value).size(); ++i) {
             const auto& p = facts.parameters()[i];
-            if (i == index || !p.is_buffer() || facts.said.is_given(p)) continue;
             const auto further = ends.at(value)[i] - usual.arguments[i].last;
+            // The values select elements of their own buffer, as in a chain of pointers: only a user can choose them.
+            if (i == index && further > value) out.open.insert(p.name);
+            if (i == index || !p.is_buffer() || facts.said.is_given(p)) continue;
             const auto stride = (further + value / 2) / value;
             auto choice = chosen_by_digit(facts, samples, out.of, ends, {index, i});
             // The index moves all accesses to several elements: it is the start of a range.
             if (!choice && stride >= element_bytes(facts, samples, i))
                 choice = {index, i, stride, further == stride * value && usual.arguments[i].last > stride};
+            if (!choice && !samples.seen[index].written && further != 0)
+                if (const auto limited = limited_length(facts, samples, out.of, {index, i}))
+                    choice = {index, i, 0, false, *limited};
             // If the launch changes the index, each launch goes further.
             if (choice && samples.seen[index].written)
                 out.appended.insert(p.name), out.open.insert(p.name);

@@ -229,13 +229,11 @@ struct ShapeOf {
         if (facts.dimensions == 1 && !scalar.is_part() && dimension >= 0 && out.axes.size() < most_axes && !is_said)
             return axis_named(scalar.word);
         // A single work-item loops over the size.
-        if (out.axes.empty() && !scalar.is_part() && is_single_item()) return axis_named(scalar.word);
+        const bool is_single = std::ranges::count(out.global, "1") == std::ssize(out.global);
+        if (out.axes.empty() && !scalar.is_part() && is_single) return axis_named(scalar.word);
         if (dimension >= static_cast<int>(facts.dimensions)) return "4";
         const auto d = static_cast<std::size_t>(std::max(0, dimension));
         return is_said ? out.global[d] : extent(d);
-    }
-    bool is_single_item() const {
-        return std::ranges::all_of(out.global, [](const auto& size) { return size == "1"; });
     }
     /// The axis of a dimension's size.
     std::string extent(std::size_t d) const {

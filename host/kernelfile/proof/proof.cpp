@@ -388,6 +388,8 @@ model::Proof Ledger::proof(const Question& q) const {
         variants.insert(member.variant);
         codes.insert(!theirs || theirs->code.empty() ? member.variant : theirs->code);
     }
+    if (q.reference.empty() && !std::ranges::includes(variants, q.differs))
+        out.problem = variants.empty() ? q.variant : *variants.begin();
     std::vector<std::string> rungs = proved_by(q, seen);
     const auto open = open_results(q, seen);
     const bool proved = !rungs.empty(), agreed = (!proved || !open.empty()) && codes.size() > 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "core/grouped.hpp"
@@ -84,12 +83,12 @@ void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vect
     }
 }
 
-/// The problem that a row solves, as text: its reference, else the size of its buffers. Empty if its bytes are
-/// declared. Rows with equal text may be ranked. `bytes`: the buffers of each variant.
+/// The problem that a row solves, as text: a kernel with its results, its reference, else the size of its buffers.
+/// Empty if its bytes are declared. Rows with equal text may be ranked. `bytes`: the buffers of each variant.
 std::string problem_of(const Record& r, const std::map<std::string, double>& bytes) {
     constexpr double little = 1.1;  // variants may have partial results of their own
     constexpr std::string_view by = "reference ";
-    if (!r.work.assumed) return "";
+    if (!r.problem.empty() || !r.work.assumed) return r.problem;
     if (r.checked_by == "is the reference") return r.variant;
     if (const auto at = r.checked_by.find(by); at != r.checked_by.npos)
         return r.checked_by.substr(at + by.size(), r.checked_by.find(',', at) - at - by.size());
@@ -107,17 +106,14 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     // Rows whose guessed sizes differ took turns, but not with the same problem.
     using Sizes = std::pair<std::optional<model::Turns>, std::string>;
     std::map<Sizes, std::map<std::string, std::vector<std::size_t>>> took_turns;
-    std::set<std::optional<model::Turns>> all_turns;
     std::map<std::string, double> bytes;
     for (const auto i : members) bytes.try_emplace(rows[i]->variant, rows[i]->work.bytes);
     for (const auto i : members)
-        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) {
-            const auto turns = model::turns_of(*rows[i]);
-            took_turns[{turns, model::text_of(*rows[i], model::Warning::unlike_sizes)}][problem_of(*rows[i], bytes)]
-                .push_back(i);
-            all_turns.insert(turns);
-        }
-    apart = apart || all_turns.size() > 1;
+        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval())
+            took_turns[{model::turns_of(*rows[i]), model::text_of(*rows[i], model::Warning::unlike_sizes)}]
+                      [problem_of(*rows[i], bytes)]
+                          .push_back(i);
+    apart = apart || (!took_turns.empty() && took_turns.begin()->first.first != took_turns.rbegin()->first.first);
     for (auto& [key, problems] : took_turns)
         for (auto& [problem, set] : problems) {
             for (const auto i : set) ranks[i].set = sets, ranks[i].unlike = key.first && problems.size() > 1;

@@ -24,7 +24,7 @@ struct Rank {
     bool indistinct = false;  ///< may be the fastest; set for the row with the least cost, too, unless it is alone
     double ratio = 1;         ///< cost divided by the least of its set, >= 1
     std::size_t set = 0;      ///< rows with the same number took turns at one point, with one problem
-    bool unlike = false;      ///< other rows took turns with it, and may do other work: their buffers differ
+    bool unlike = false;      ///< other rows took turns with it, and may do other work: their buffers or results differ
     std::string per{};        ///< "byte" or "operation" if the ratio is of rates, as the work differs; else empty
     double allowed = 0;       ///< if indistinct: required difference from the least cost, 0.2 is 20 %
 };
@@ -51,11 +51,12 @@ struct Comparison {
     bool groups_of_several = false;  ///< some group has more than one row, and there is more than one group
 };
 
-/// A group is all variants at one point. It ranks variants that took turns. It does not rank variants of unlike
-/// buffers, unless their bytes are declared or a reference shows that they solve one problem. An axis whose value each
-/// variant chose itself ("auto": the number of items, the local size) does not split groups: it differs between the
-/// variants and follows from the other axes. Cost is the time for the same work: from the bandwidth if all ranked rows
-/// have one, else from the FLOP rate, else the time itself. All rows must be of one device and family.
+/// A group is all variants at one point. It ranks variants that took turns. It does not rank variants with other
+/// results, which a line `differ` allows. It does not rank variants of unlike buffers, unless their bytes are declared
+/// or a reference shows that they solve one problem. An axis whose value each variant chose itself ("auto": the number
+/// of items, the local size) does not split groups: it differs between the variants and follows from the other axes.
+/// Cost is the time for the same work: from the bandwidth if all ranked rows have one, else from the FLOP rate, else
+/// the time itself. All rows must be of one device and family.
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto = {});
 
 /// A note for tables with groups whose rows did not all take turns.

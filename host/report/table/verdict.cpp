@@ -196,10 +196,12 @@ std::string cause(const Cells& close) {
                        format_significant(100 * allowed, 2));
 }
 
-/// Why variants that took turns are not ranked, if their buffers differ; else empty. `cells`: fastest first.
+/// Why variants that took turns are not ranked, if their buffers or results differ; else empty. `cells`: fastest first.
 std::string unlike_work(Cells cells, const model::PointValues& where) {
     std::erase_if(cells, [](const auto* cell) { return !cell->rank.unlike; });
     if (cells.empty()) return "";
+    if (std::ranges::any_of(cells, [](const auto* cell) { return !cell->record->problem.empty(); }))
+        return "their results differ, as a line 'differ' allows" + deciding_command(cells, false, where);
     const auto bytes_of = [](const RankedCell* cell) { return cell->record->work.bytes; };
     const auto [few, many] = std::ranges::minmax(cells, {}, bytes_of);
     return fmt::format(
@@ -437,10 +439,11 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
-        const auto bytes = format_rate(ranked.front()->record->work.bytes, "B");
+        const auto& first = *ranked.front()->record;
+        const auto same = first.problem.empty() ? format_rate(first.work.bytes, "B") + " of buffers"
+                                                : "the results of " + first.problem;
         out.push_back(at(place_of_set(ranked, uses)) +
-                      (ranked.front()->rank.unlike ? "Kernels with " + bytes + " of buffers: " : "") +
-                      set_sentence(ranked, where));
+                      (ranked.front()->rank.unlike ? "Kernels with " + same + ": " : "") + set_sentence(ranked, where));
     }
     const auto apart = std::ranges::count_if(timed, [](const RankedCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
@@ -450,7 +453,7 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
     const bool unlike =
         std::ranges::any_of(timed, [](const auto* cell) { return !cell->rank.compared && cell->rank.unlike; });
     out.back() += fmt::format(" {} of {} {} not ranked{}{}.", apart, timed.size(), apart == 1 ? "is" : "are",
-                              least->rank.compared ? "" : shorter, unlike ? "; their buffers differ" : "");
+                              least->rank.compared ? "" : shorter, unlike ? "; their buffers or results differ" : "");
     return out;
 }
 

@@ -66,6 +66,7 @@ bool proved_after(CellState& state) {
 void say_proof(CellState& state) {
     const auto proof = state.setup.proof ? state.setup.proof() : Proof{"host code"};
     state.record.checked_by = proof.checked_by;
+    state.record.problem = proof.problem;
     for (const auto& warning : proof.warnings) state.warn(warning);
     if (proof.disagrees.empty()) return;
     state.record.checked_by.clear();
@@ -300,7 +301,6 @@ void say_conditions(CellState& state, const Sampling& sampling) {
 
 void fill_record(CellState& state, Sampling& sampling) {
     if (!fill_metrics(state, sampling)) return;
-    say_conditions(state, sampling);
     sampling.measure_energy();
     count_per_unit(state);
     fill_parts(state, sampling);
@@ -328,6 +328,7 @@ void finish(CellState& state, Sampling* sampling) {
     if (state.record.status != model::Status::ok) return;
     say_proof(state);
     if (state.record.status != model::Status::ok) return;
+    if (sampling && state.record.time) say_conditions(state, *sampling);
     say_errors(state);
     count_above(state);
 }
