@@ -75,12 +75,17 @@ std::string of_banks(const Counts& counts) {
            " as many passes through its banks" + where(counts, &CountedLine::ways) + ".";
 }
 
-std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local) {
+/// `limits`: atomics are the limiter, so advice is due even if they have many addresses.
+std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local, bool limits) {
     const double of_group = atomics.number.mean * counts.group_items;
-    if (of_group < 2 || atomics.most_in_group < meeting_in_group * of_group) return "";
-    return number(atomics.most_in_group) + " of a work-group's " + number(of_group) +
-           (local ? " local atomics go to one word; a sum within each work-item or wave would need fewer atomics."
-                  : " atomics go to one address; a sum in local memory would replace them with one atomic.");
+    if (of_group >= 2 && atomics.most_in_group >= meeting_in_group * of_group)
+        return number(atomics.most_in_group) + " of a work-group's " + number(of_group) +
+               (local ? " local atomics go to one word; a sum within each work-item or wave would need fewer atomics."
+                      : " atomics go to one address; a sum in local memory would replace them with one atomic.");
+    if (!limits) return "";
+    return local ? "If each work-item first combines several elements in private memory, it needs fewer atomics."
+                 : "If each work-group first combines its elements in local memory, and then merges the result into "
+                   "global memory, it needs fewer global atomics.";
 }
 
 std::string of_lanes(const Record& record) {
@@ -98,15 +103,18 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            ", the launch would have " + times(usual_items / work.group) + " fewer work-groups.";
 }
 
-std::string of_chain(const Counts& counts) {
+/// `limits`: the chain is the limiter, so it is mentioned even if it is a small share of the operations.
+std::string of_chain(const Counts& counts, bool limits) {
+    const double least_share = limits ? 0 : chain_of_most;
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
-    if (loads >= long_chain && loads >= chain_of_most * all_loads)
+    if (loads >= long_chain && loads >= least_share * all_loads)
         return "A work-item waits for a chain of " + number(loads) +
-               " loads: each load gives the address of the next load.";
-    if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
+               " loads: each load gives the address of the next load. Several such chains in a work-item would overlap.";
+    if (path.arithmetic < long_chain || path.arithmetic < least_share * all_operations(counts)) return "";
     return "The longest chain of a work-item has " + number(path.arithmetic) +
-           " operations, each of which needs the result of the one before.";
+           " operations, each of which needs the result of the one before. Several shorter chains would overlap, for "
+           "example a sum in several accumulators.";
 }
 
 std::string of_spills(const Record& record) {
@@ -123,8 +131,13 @@ struct Cost {
     std::string sentence;
 };
 
-std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
+std::vector<Cost> costs_of_counts(const Record& record, const Explanation& e, const Limits& limits) {
     const auto& c = *record.counts;
+    const auto limits_time = [&](std::string_view what) {
+        const auto is_that = [&](const Bound* b) { return b && (b->id == what || b->brief == what); };
+        return is_that(e.limiter()) || (e.limiter() && is_that(e.follower()));
+    };
+    const bool contended = limits_time("atomics");  // the bound of atomics, or what the cores cost each other by them
     const auto both = [&](auto member) { return sum(c.local_reads.*member, c.local_writes.*member); };
     const auto all = [&](auto member) { return sum(c.reads.*member, c.writes.*member); };
     // Scattered accesses cost nothing if all buffers fit in the first-level cache.
@@ -135,15 +148,15 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     const bool stores =
         !waves && sectors_of_item(c, &Footprint::written_sectors) > sectors_of_item(c, &Footprint::read_sectors);
     using Bounds = std::vector<std::string_view>;
-    return {{{"latency"}, 1, of_chain(c)},
+    return {{{"latency"}, 1, of_chain(c, limits_time("latency"))},
             {stores ? Bounds{} : Bounds{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
              near    ? ""
              : waves ? of_sectors(c)
                      : of_group_sectors(c)},
             {{"local"}, wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)), waves ? of_banks(c) : ""},
-            {{"atomics"}, 1, of_atomics(c.global_atomics, c, false)},
-            {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true)},
+            {{"atomics", contended ? "shared" : "atomics"}, 1, of_atomics(c.global_atomics, c, false, contended)},
+            {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true, limits_time("local_atomics"))},
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
@@ -159,7 +172,7 @@ bool may_explain(const std::vector<std::string_view>& bounds, const Explanation&
 }
 
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
-    auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
+    auto all = record.counts ? costs_of_counts(record, e, limits) : std::vector<Cost>{};
     all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
     all.push_back({{"issue", "memory", "l1", "l2"}, worth_saying, of_spills(record)});
     std::vector<std::string> out;
@@ -300,8 +313,10 @@ void compare_operations(SideBySide& both, bool waves) {
     both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
     both.compare("integer divisions", of_kind(Operation::integer_divide));
     both.compare("calls of functions", of_kind(Operation::float_function));
-    both.compare("serial steps of atomics",
-                 [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
+    both.compare(waves ? "serial steps of global atomics" : "global atomics",
+                 [](const Counts& c) { return c.global_atomics.turns; });
+    both.compare(waves ? "serial steps of local atomics" : "local atomics",
+                 [](const Counts& c) { return c.local_atomics.turns; });
     both.compare("barriers", &Counts::barriers);
     if (waves) both.compare("instructions of waves", &Counts::issued);
     if (!waves) both.compare("instructions", &Counts::instructions);
@@ -382,8 +397,9 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     }
     // Only an amount that is larger in the slower kernel can be the reason.
     const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
-    std::ranges::stable_sort(amounts, std::greater(),
-                             [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });
+    const bool explains = std::ranges::any_of(amounts, is_reason);
+    if (explains) std::erase_if(amounts, std::not_fn(is_reason));
+    std::ranges::stable_sort(amounts, std::greater(), &Compared::weight);
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;
     for (const auto& x : amounts) {
@@ -396,7 +412,10 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
     const Compared bytes{"", bytes_a.mean, bytes_b.mean};
     const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
     const bool of_some = std::ranges::any_of(amounts, &Compared::open);
-    return (of_some ? "In the counted groups: " : "Counted: ") + join(parts, ", and ") +
+    const std::string begin = !explains ? "The counts do not explain it, because the faster kernel does more: "
+                              : of_some ? "In the counted groups: "
+                                        : "Counted: ";
+    return begin + join(parts, ", and ") +
            (as_many ? "; both request about the same number of bytes." : ".") + open;
 }
 

@@ -114,6 +114,30 @@ BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory
     }
 }
 
+BOOST_AUTO_TEST_CASE(atomics_are_named_if_they_can_cause_what_the_cores_share) {
+    const auto limits = profile();
+    struct Case {
+        double atomics, own, repeated;
+        std::string name;
+    };
+    // 270'000 atomics take the whole time at the slowest rate.
+    for (const auto& [atomics, own, repeated, name] :
+         {Case{0, 0.3, 0.3, "what the cores share"}, {10'000, 0.3, 0.3, "what the cores share"},
+          {270'000, 0.3, 0.3, "contended atomics"}, {270'000, 0.6, 0.6, "atomics or other shared resources"},
+          {270'000, 0.3, 0.2, "atomics or other shared resources"},
+          {80'000, 0.3, 0.3, "atomics or other shared resources"}}) {
+        auto r = record(27e-3, {.atomics = atomics, .atomic_addresses = 1e9, .launches = 1});
+        auto e = explanation(r);
+        const auto one = [&](double part) { return timing(part * 27e-3 * limits.units); };
+        explain::split_on_one_core(r, limits, {one(own), one(own), one(repeated), 1}, e);
+        const auto found = std::ranges::find(e.bounds, "shared", &model::Bound::id);
+        BOOST_TEST_REQUIRE((found != e.bounds.end()), name);
+        BOOST_TEST(found->name == name);
+        BOOST_TEST(says(found->how, "wait for a cache line") == (name == "contended atomics"), found->how);
+        BOOST_TEST(seconds_of(e, "execution") == repeated * 27e-3, is_close);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(idle_cores_are_not_called_slow_ones) {
     const auto e = split(0.5, 1, 0.97, 1, 10 * MiB, 0.5 * profile().units);
     const auto found = std::ranges::find(e.bounds, "shared", &model::Bound::id);
