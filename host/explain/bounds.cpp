@@ -87,8 +87,6 @@ Explanation bounds_of(const Record& declared, const Limits& limits) {
                                 bound_barriers, bound_issue})
         resource(record, limits, out);
     if (has_counts(record)) take_working_cores(record, limits, out);
-    if (record.yardstick && record.yardstick->bandwidth > 0 && !record.work.assumed)
-        out.of_copy = record.work.bytes / record.time->median / record.yardstick->bandwidth;
     const auto sort = [&] { std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds); };
     sort();
     if (!has_counts(record) && !(has_counters(record) && record.work.assumed)) return out;

@@ -99,6 +99,11 @@ BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
     BOOST_TEST(seconds_of(of_three, "values") == 0.3 * 27e-3, is_close);
     const auto page = report::explanation_text(record(27e-3, {.launches = 1}), of_three, {});
     BOOST_TEST(says(page, " 0 %  unexplained"), page);
+    const auto parts = page.find("  parts of the time [and range], found by timing one core; they add up:\n"),
+               bounds = page.find("  least time of each resource alone [and range]; these overlap:\n");
+    BOOST_TEST(parts < page.find("unexplained"), page);
+    BOOST_TEST(page.find("unexplained") < bounds, page);
+    BOOST_TEST(bounds < page.find(" 39 %  memory bandwidth"), page);
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory_may_be_the_cause) {

@@ -41,9 +41,8 @@ std::string axis_value(const std::string& value) {
 }
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name) {
-    for (const auto& [key, value] : record.metrics)
-        if (key == name) return value.value;
-    return std::nullopt;
+    const auto* found = find_in(record.metrics, name);
+    return found ? std::optional(found->value) : std::nullopt;
 }
 
 std::string cell_title(const std::string& id, const std::string& point) {

@@ -125,10 +125,8 @@ const Amount amounts[]{
 
 /// "instructions per pixel" for the unit "instr/pixel".
 std::string unit_of(const Amount& amount, const Record& r) {
-    for (const auto& [name, metric] : r.metrics)
-        if (name == "hot_code" && amount.what == "instructions")
-            return "instructions per " + metric.unit.substr(metric.unit.find('/') + 1);
-    return std::string(amount.what);
+    const auto* metric = amount.what == "instructions" ? find_in(r.metrics, "hot_code") : nullptr;
+    return concat(amount.what, metric ? " per " + metric->unit.substr(metric->unit.find('/') + 1) : "");
 }
 
 /// The pattern for all cells of the file or family, if the command line has it; otherwise empty.
@@ -260,24 +258,11 @@ std::map<std::string, std::set<std::string>> values_of(const Cells& cells) {
     return out;
 }
 
-/// By axis and value, the number of sets that have it; by axis and "", the number of sets that have the axis.
-std::map<std::string, std::map<std::string, std::size_t>> uses_of(const std::map<std::size_t, Cells>& sets) {
-    std::map<std::string, std::map<std::string, std::size_t>> out;
-    for (const auto& [number, cells] : sets)
-        for (const auto& [axis, values] : values_of(cells)) {
-            ++out[axis][""];
-            for (const auto& value : values) ++out[axis][value];
-        }
-    return out;
-}
-
-/// The values of axes that tell a set from another one of its group: "items=2".
-model::PointValues place_of_set(const Cells& set,
-                                const std::map<std::string, std::map<std::string, std::size_t>>& uses) {
+/// The values of axes that tell a set from the others: "items=2". `all`: the values in all sets.
+model::PointValues place_of_set(const Cells& set, const std::map<std::string, std::set<std::string>>& all) {
     model::PointValues out;
     for (const auto& [axis, own] : values_of(set))
-        if (own.size() == 1 && uses.at(axis).at(*own.begin()) < uses.at(axis).at(""))
-            out.emplace_back(axis, *own.begin());
+        if (own.size() == 1 && all.at(axis).size() > 1) out.emplace_back(axis, *own.begin());
     return out;
 }
 
@@ -409,12 +394,14 @@ std::vector<std::string> ranking_sentences(const Cells& timed, const model::Poin
         return words.empty() ? "" : "At " + words + ": ";
     };
     if (sets.empty()) return mapped(least_sentence(timed, where), [&](const auto& words) { return at({}) + words; });
-    const auto uses = uses_of(sets);
+    auto compared = timed;
+    std::erase_if(compared, [](const auto* cell) { return !cell->rank.compared; });
+    const auto all = values_of(compared);
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
         std::ranges::stable_sort(ranked, {}, [](const RankedCell* cell) { return cell->rank.ratio; });
         const auto bytes = format_rate(ranked.front()->record->work.bytes, "B");
-        out.push_back(at(place_of_set(ranked, uses)) +
+        out.push_back(at(place_of_set(ranked, all)) +
                       (ranked.front()->rank.unlike ? "Kernels with " + bytes + " of buffers: " : "") +
                       set_sentence(ranked, where));
     }
