@@ -102,9 +102,8 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            ", the launch would have " + times(usual_items / work.group) + " fewer work-groups.";
 }
 
-/// `limits`: the chain is the limiter, so it is mentioned even if it is a small share of the operations.
-std::string of_chain(const Counts& counts, bool limits) {
-    const double least_share = limits ? 0 : chain_of_most;
+/// Mentions a chain only if it is at least `least_share` of all operations or loads.
+std::string of_chain(const Counts& counts, double least_share) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
     if (loads >= long_chain && loads >= least_share * all_loads)
@@ -143,7 +142,7 @@ std::vector<Cost> costs_of_counts(const Record& record, const Explanation& e, co
     const bool stores =
         !waves && sectors_of_item(c, &Footprint::written_sectors) > sectors_of_item(c, &Footprint::read_sectors);
     using Bounds = std::vector<std::string_view>;
-    return {{{"latency"}, 1, of_chain(c, e.limited_by("latency"))},
+    return {{{"latency"}, 1, of_chain(c, e.limited_by("latency") ? 0 : chain_of_most)},
             {stores ? Bounds{} : Bounds{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
              near    ? ""

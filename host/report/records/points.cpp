@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/random.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -23,9 +24,8 @@ std::uint32_t number_of(Numbers& numbers, const std::string& text) {
 
 const std::string& value_at(const model::PointValues& point, const std::string& axis) {
     static const std::string none;
-    for (const auto& [name, value] : point)
-        if (name == axis) return value;
-    return none;
+    const auto* value = find_in(point, axis);
+    return value ? *value : none;
 }
 
 std::string without_numbers(const std::string& reason) {

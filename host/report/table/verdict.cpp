@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/warning.hpp"
@@ -303,8 +304,7 @@ std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) 
     for (const auto& cells : points)
         for (const auto& cell : cells)
             if (cell.rank.fastest) ++wins[cell.record->id], --none;
-    std::vector<std::pair<std::size_t, std::string>> sorted;
-    for (const auto& [name, number] : wins) sorted.emplace_back(number, name);
+    auto sorted = mapped(wins, [](const auto& win) { return std::pair(win.second, win.first); });
     std::ranges::sort(sorted, std::greater());
     const auto words = first_few(sorted, 4, [&](const auto& w) { return fmt::format("{} at {}", w.second, w.first); });
     const auto all = std::to_string(points.size()) + " points";
