@@ -179,8 +179,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                    "values exchanged before one common loop", out);
     if (device.is_cpu())
         conclude_ratio(curves, "looped", "straight", "vectorised", "speed-up by vectorised work-items",
-                       "time of a work-item with a loop in it over one without; 1 says that neither is vectorised",
-                       out);
+                       "time of a work-item with a loop in it over one without", out);
+    constexpr double alike = 1.05;
+    for (auto& found : out)
+        if (found.id == "vectorised" && found.value < alike)
+            found = withheld(found.id, found.name, "a loop in the work-item does not make it slower");
     return out;
 }
 

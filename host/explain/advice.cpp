@@ -75,12 +75,16 @@ std::string of_banks(const Counts& counts) {
            " as many passes through its banks" + where(counts, &CountedLine::ways) + ".";
 }
 
-std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local) {
+/// `limits`: atomics are the limiter, so advice is due even if they have many addresses.
+std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local, bool limits) {
     const double of_group = atomics.number.mean * counts.group_items;
-    if (of_group < 2 || atomics.most_in_group < meeting_in_group * of_group) return "";
-    return number(atomics.most_in_group) + " of a work-group's " + number(of_group) +
-           (local ? " local atomics go to one word; a sum within each work-item or wave would need fewer atomics."
-                  : " atomics go to one address; a sum in local memory would replace them with one atomic.");
+    if (of_group >= 2 && atomics.most_in_group >= meeting_in_group * of_group)
+        return number(atomics.most_in_group) + " of a work-group's " + number(of_group) +
+               (local ? " local atomics go to one word; a sum within each work-item or wave would need fewer atomics."
+                      : " atomics go to one address; a sum in local memory would replace them with one atomic.");
+    return limits ? "If a work-item or work-group combines several elements first, in private or local memory, it "
+                    "needs fewer atomics."
+                  : "";
 }
 
 std::string of_lanes(const Record& record) {
@@ -98,15 +102,18 @@ std::string of_groups(const WorkInfo& work, const Limits& limits) {
            ", the launch would have " + times(usual_items / work.group) + " fewer work-groups.";
 }
 
-std::string of_chain(const Counts& counts) {
+/// Mentions a chain only if it is at least `least_share` of all operations or loads.
+std::string of_chain(const Counts& counts, double least_share) {
     const auto& path = counts.path;
     const double loads = path.loads + path.local_loads, all_loads = counts.global.loads.mean + counts.local.loads.mean;
-    if (loads >= long_chain && loads >= chain_of_most * all_loads)
+    if (loads >= long_chain && loads >= least_share * all_loads)
         return "A work-item waits for a chain of " + number(loads) +
-               " loads: each load gives the address of the next load.";
-    if (path.arithmetic < long_chain || path.arithmetic < chain_of_most * all_operations(counts)) return "";
+               " loads: each load gives the address of the next load. Several such chains in a work-item would "
+               "overlap.";
+    if (path.arithmetic < long_chain || path.arithmetic < least_share * all_operations(counts)) return "";
     return "The longest chain of a work-item has " + number(path.arithmetic) +
-           " operations, each of which needs the result of the one before.";
+           " operations, each of which needs the result of the one before. Several shorter chains would overlap, for "
+           "example a sum in several accumulators.";
 }
 
 std::string of_spills(const Record& record) {
@@ -123,7 +130,7 @@ struct Cost {
     std::string sentence;
 };
 
-std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
+std::vector<Cost> costs_of_counts(const Record& record, const Explanation& e, const Limits& limits) {
     const auto& c = *record.counts;
     const auto both = [&](auto member) { return sum(c.local_reads.*member, c.local_writes.*member); };
     const auto all = [&](auto member) { return sum(c.reads.*member, c.writes.*member); };
@@ -135,15 +142,15 @@ std::vector<Cost> costs_of_counts(const Record& record, const Limits& limits) {
     const bool stores =
         !waves && sectors_of_item(c, &Footprint::written_sectors) > sectors_of_item(c, &Footprint::read_sectors);
     using Bounds = std::vector<std::string_view>;
-    return {{{"latency"}, 1, of_chain(c)},
+    return {{{"latency"}, 1, of_chain(c, e.limited_by("latency") ? 0 : chain_of_most)},
             {stores ? Bounds{} : Bounds{"memory", "l1", "l2", "l3", "lines"},
              wasted(all(&SectorRequests::sectors), all(&SectorRequests::least_sectors)),
              near    ? ""
              : waves ? of_sectors(c)
                      : of_group_sectors(c)},
             {{"local"}, wasted(both(&BankRequests::ways), both(&BankRequests::least_ways)), waves ? of_banks(c) : ""},
-            {{"atomics"}, 1, of_atomics(c.global_atomics, c, false)},
-            {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true)},
+            {{"atomics", "shared"}, 1, of_atomics(c.global_atomics, c, false, e.limited_by("atomics"))},
+            {{"local_atomics"}, 1, of_atomics(c.local_atomics, c, true, e.limited_by("local_atomics"))},
             {{"issue", "pipe", "arithmetic", "functions", "division"}, 1 - c.lanes_active, of_lanes(record)}};
 }
 
@@ -158,7 +165,7 @@ bool may_explain(const std::vector<std::string_view>& bounds, const Explanation&
 }
 
 std::vector<std::string> costs(const Record& record, const Explanation& e, const Limits& limits) {
-    auto all = record.counts ? costs_of_counts(record, limits) : std::vector<Cost>{};
+    auto all = record.counts ? costs_of_counts(record, e, limits) : std::vector<Cost>{};
     all.push_back({{"groups"}, 1, of_groups(record.work, limits)});
     all.push_back({{"issue", "memory", "l1", "l2"}, worth_saying, of_spills(record)});
     std::vector<std::string> out;
@@ -299,8 +306,11 @@ void compare_operations(SideBySide& both, bool waves) {
     both.compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
     both.compare("integer divisions", of_kind(Operation::integer_divide));
     both.compare("calls of functions", of_kind(Operation::float_function));
-    both.compare("serial steps of atomics",
-                 [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
+    const auto steps = waves ? &Atomics::turns : &Atomics::number;
+    both.compare(waves ? "serial steps of global atomics" : "global atomics",
+                 [&](const Counts& c) { return c.global_atomics.*steps; });
+    both.compare(waves ? "serial steps of local atomics" : "local atomics",
+                 [&](const Counts& c) { return c.local_atomics.*steps; });
     both.compare("barriers", &Counts::barriers);
     if (waves) both.compare("instructions of waves", &Counts::issued);
     if (!waves) both.compare("instructions", &Counts::instructions);
@@ -371,18 +381,14 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                 x.ratio() < named_ratio);
     });
     const bool apart = std::max(as_long, 1 / as_long) >= little;
-    if (amounts.empty() && !not_known.empty()) return "No known amount of work differs much." + open;
-    if (amounts.empty()) {
-        return "No counted amount of work of " + id_a + " and " + id_b + " differs much" +
-               (apart ? ", but " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
-                            " as long here. `cllab run --vs` tests the difference in time; `cllab isa` shows the code."
-                      : ".") +
-               open;
-    }
+    if (amounts.empty())
+        return concat("No counted amount of work of ", id_a, " and ", id_b, " differs much",
+                      apart ? "; `cllab isa` shows the code." : ".", open);
     // Only an amount that is larger in the slower kernel can be the reason.
     const auto is_reason = [&](const Compared& x) { return !apart || (x.b > x.a) == (as_long > 1); };
-    std::ranges::stable_sort(amounts, std::greater(),
-                             [&](const Compared& x) { return std::pair(is_reason(x), x.weight()); });
+    const bool explains = std::ranges::any_of(amounts, is_reason);
+    if (explains) std::erase_if(amounts, std::not_fn(is_reason));
+    std::ranges::stable_sort(amounts, std::greater(), &Compared::weight);
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;
     for (const auto& x : amounts) {
@@ -391,12 +397,11 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                                      : more + " has " + times(x.ratio()) + " as many " + x.name +
                                            (parts.empty() && amounts.size() == 1 ? " as " + less : ""));
     }
-    const auto bytes_a = SideBySide::sum_of(a, asked_amount), bytes_b = SideBySide::sum_of(b, asked_amount);
-    const Compared bytes{"", bytes_a.mean, bytes_b.mean};
-    const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
     const bool of_some = std::ranges::any_of(amounts, &Compared::open);
-    return (of_some ? "In the counted groups: " : "Counted: ") + join(parts, ", and ") +
-           (as_many ? "; both request about the same number of bytes." : ".") + open;
+    const std::string begin = !explains ? "The counts do not explain it, because the faster kernel does more: "
+                              : of_some ? "In the counted groups: "
+                                        : "Counted: ";
+    return begin + join(parts, ", and ") + "." + open;
 }
 
 }  // namespace cllab::explain

@@ -122,6 +122,27 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
 
 }  // namespace
 
+double contended_seconds(const Record& record, const Limits& limits) {
+    double slowest = INFINITY;
+    for (const auto& [addresses, rate] : tried_rates(limits, "global")) slowest = std::min(slowest, rate->value);
+    return with_counted_work(record).work.atomics / slowest;
+}
+
+void name_contention(const Record& record, const Limits& limits, Explanation& out) {
+    const auto shared = std::ranges::find(out.bounds, "shared", &Bound::id);
+    const double atomics = contended_seconds(record, limits), time = record.time->median;
+    if (shared == out.bounds.end() || atomics < worth_saying * shared->seconds || atomics <= 0) return;
+    const bool memory = std::ranges::any_of(out.bounds, [&](const Bound& b) {
+        return b.id == "access" || (is_effect_of("access", b.id) && b.id != "latency" && b.seconds > busy * time);
+    });
+    // A falling clock, or two threads of one core, cannot make the time of a core that long.
+    const bool alone = !memory && atomics >= busy * shared->seconds && shared->seconds > (1 - shared_threads) * time;
+    shared->name = alone ? "contended atomics" : "atomics or other shared resources";
+    shared->brief = "atomics";
+    if (alone)
+        shared->how = shared->how.substr(0, shared->how.find(':')) + ": atomics of several cores wait for a cache line";
+}
+
 void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
     bound_global(record, limits, out);
     bound_on_local(record, limits, out);

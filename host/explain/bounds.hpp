@@ -73,6 +73,11 @@ Bound without_nearer(Bound bound, double nearer, double relative_time = 0);
 /// If the bound exceeds the time but its low end does not, the low end becomes its value: the compiler must have
 /// removed the rest of the work.
 void lower_to_time(Bound& bound, const Record& record);
+/// Time of all global atomics at the slowest rate of the profile; 0 without atomics or rates.
+double contended_seconds(const Record& record, const Limits& limits);
+/// Names atomics as the cause of the bound "shared", if they are enough to cause it. Names them alone if memory, the
+/// clock and threads of one core cannot.
+void name_contention(const Record& record, const Limits& limits, Explanation& out);
 /// Adds a bound, `simulated` if the simulator counted the cell, even if the amount was declared.
 void add_asked(const Record& record, Bound bound, Explanation& out);
 

@@ -14,6 +14,9 @@ constexpr double alike = 1.05;
 /// A bound is the limiter if it is at least `most_of_the_time` of the time, and each bound of other work is at most
 /// `clear_of_the_next` of it, and their intervals do not overlap. `cllab why --help` states both values. (why)
 constexpr double most_of_the_time = 0.8, clear_of_the_next = 0.75;
+/// Two times of a cell whose ratio is larger are two speeds. The placement of buffers and the state of the machine
+/// explain less. (why_doubt)
+constexpr double two_speeds = 1.25;
 /// No limiter is named if a CPU's issue bound exceeds this many times the time: other work slowed the measurement of
 /// the rate. (why_doubt)
 constexpr double far_beyond = 1 / most_of_the_time;

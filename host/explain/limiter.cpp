@@ -71,8 +71,8 @@ std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& stall = *std::ranges::find(reason.stalls, e.wait->stall, &Stall::name);
     const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
     if (id.empty()) return std::nullopt;
-    return Bound{id, name, name, seconds, 0, seconds,
-                 "its share of all waiting (ncu), of the time without the launch", ""};
+    return Bound{id, name, name, seconds, 0, seconds, "its share of all waiting (ncu), of the time without the launch",
+                 ""};
 }
 
 }  // namespace
@@ -147,9 +147,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
 namespace {
 
 double metric(const Record& record, const std::string& wanted, const std::string& unit) {
-    for (const auto& [name, value] : record.metrics)
-        if (name == wanted && value.unit == unit) return value.value;
-    return 0;
+    const auto* found = find_in(record.metrics, wanted);
+    return found && found->unit == unit ? found->value : 0;
 }
 
 /// Size of the last-level cache in bytes; 0: unknown. The largest size found by a pointer chase that reached memory, or

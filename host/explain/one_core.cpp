@@ -77,7 +77,9 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                                                      " for all of the work, which is more than the time of ",
                                                      format_significant(cores, 3), " cores"));
     const bool idle = available == 1 && time.cores > 0 && time.cores < least_working * cores;
-    const double slowed = available < 1 || idle ? 1 : slowed_by_each_other(as_long, times, time, out);
+    const double rest = time.median - own.median / cores, atomics = contended_seconds(record, limits);
+    const bool is_other = available < 1 || idle || (atomics > 0 && atomics >= worth_saying * rest);
+    const double slowed = is_other ? 1 : slowed_by_each_other(as_long, times, time, out);
     const auto add = [&](const char* id, const char* name, const char* brief, const Timing& part, std::string how) {
         if (part.median < part_beside_launch * own.median) return;
         if (slowed > alike)
@@ -99,7 +101,6 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
             format_seconds(values.median) + whole +
                 ": more than if each buffer repeats a few KiB of its data, so that branches are predicted and "
                 "addresses are near");
-    const double rest = time.median - own.median / cores;
     if (available == 1 && slowed == 1 && rest >= part_beside_launch * time.median)
         out.bounds.push_back(
             {"shared", idle ? "idle cores" : "what the cores share", "shared", rest,
@@ -110,6 +111,7 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
                        : ": memory and contended lines are shared, the clock falls, or some cores "
                          "are threads of one core"),
              one_core_figure});
+    if (!idle) name_contention(record, limits, out);
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
     decide_limit(record, out);
     name_two_parts(time, out);

@@ -138,11 +138,11 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
 }
 
 std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, const Explanation& first) {
-    const auto limit = first.limit;
-    if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady))
-        return std::nullopt;
+    const bool split = !first.bounds.empty() && first.bounds.front().figure == model::one_core_figure;
+    if (!record.time || first.limit == Limit::close || (first.limit == Limit::named && !split)) return std::nullopt;
     auto out = once_more(cell);
-    if (!out || !second_stands(*record.time, *out->time, limit)) return std::nullopt;
+    if (!out || !(second_stands(*record.time, *out->time, first.limit) || has_two_times(*record.time, *out->time)))
+        return std::nullopt;
     out->hot = record.hot;
     out->yardstick = record.yardstick;
     out->work = record.work;
@@ -195,7 +195,12 @@ bool is_alike(double seconds, double other) {
 
 bool second_stands(const Timing& first, const Timing& second, Limit limit) {
     if (limit == Limit::unsteady) return second.spread() <= widest_spread;
-    return !is_alike(second.median, first.median) && (second.median < first.median) == (limit == Limit::unexplained);
+    return !is_alike(second.median, first.median) && (second.median < first.median) == (limit != Limit::impossible);
+}
+
+bool has_two_times(const Timing& a, const Timing& b) {
+    const auto& [less, more] = std::minmax(a, b, [](const auto& x, const auto& y) { return x.median < y.median; });
+    return more.median > two_speeds * less.median && more.low > less.high;
 }
 
 void replace(Limits& limits, Figure now) {

@@ -41,9 +41,9 @@ public:
     /// Explains the time of `record`. First measures missing and doubtful peaks. If a CPU's time is still unexplained,
     /// splits it on one core (one_core.hpp).
     Explanation explain(const Cell& cell, const Record& record);
-    /// Times the cell again if its limit is unexplained, impossible or unsteady. Returns the second record if it
-    /// replaces `record` (second_stands), else nullopt. It gets the hot code, yardstick, work, counts and counters of
-    /// `record`.
+    /// Times the cell again if its limit is unexplained, impossible or unsteady, or comes from one core. Returns the
+    /// second record if it replaces `record` (second_stands) or has_two_times; else nullopt. It gets the hot code,
+    /// yardstick, work, counts and counters of `record`.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// The limits that the last explanation used.
     const Limits& limits() const { return used_; }
@@ -88,6 +88,8 @@ bool is_alike(double seconds, double other);
 /// Whether a cell's second time replaces its first. `limit`: the verdict on the first time. The second must be steady
 /// (unsteady), or differ by more than is_alike: shorter (unexplained) or longer (impossible).
 bool second_stands(const Timing& first, const Timing& second, Limit limit);
+/// Whether the ratio of two times of one cell exceeds `two_speeds`, and their intervals do not overlap.
+bool has_two_times(const Timing& a, const Timing& b);
 
 /// Puts `now` in the place of the figure that has the same identifier, and marks it as measured after the profile.
 void replace(Limits& limits, Figure now);

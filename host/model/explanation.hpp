@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,7 @@ inline constexpr const char* execution_title = "execution in the cores";
 /// Bound::figure of the parts of a time that was split on one core. They add up to about the time.
 inline constexpr const char* one_core_figure = "one_core";
 /// Why a short time is not split on one core.
-inline constexpr const char* too_short_to_split =
-    "the time is too short to be split on one core, so try a larger size";
+inline constexpr const char* too_short_to_split = "the time is too short to be split on one core, so try a larger size";
 
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; a limiter named by a wait comes before all others
@@ -74,8 +74,9 @@ struct Explanation {
     std::optional<Wait> wait;  ///< nullopt if no reason causes at least half of the waiting
     std::string advice;        ///< what the user can change, as the counts prove, or where to look; empty: no advice
     std::vector<PeakAgain> again;  ///< in the order measured
-    /// The cell's first time, if it was measured twice; else 0.
-    double first_seconds = 0;
+    /// Another time of the cell that differs clearly, and which: "in another measurement"; 0: none.
+    double other_seconds = 0;
+    std::string other_from;
 
     /// Records why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
@@ -88,6 +89,11 @@ struct Explanation {
     /// The bound that limits the time; null if none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
+    /// Whether the bound that limits the time, or the one that adds to it, has this id or short name.
+    bool limited_by(std::string_view what) const {
+        const auto is_that = [&](const Bound* b) { return b && (b->id == what || b->brief == what); };
+        return limiter() && (is_that(limiter()) || is_that(follower()));
+    }
     /// Seconds of the first bound, plus those of the bound that adds to it.
     double seconds() const {
         return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0);

@@ -102,7 +102,6 @@ class Why(LabTest):
         page, line = self.why()
         self.assertIn("compared with its profile of 2026-01-01T00:00:00Z", page)
         self.assertIn("not explained: 100 %", page)
-        self.assertIn("[" + "." * 60 + "]", page)
         self.assertEqual(line["limit"], "not explained")
         self.assertNotIn("limiter", line)
         self.assertEqual({b["id"] for b in line["bounds"]} - {"issue"}, {"launch", "arithmetic"})
@@ -275,7 +274,7 @@ class Why(LabTest):
     def test_unexplained_time_states_known_facts_and_next_steps(self):
         self.profile(FAST)
         page, _ = self.why()
-        self.assertRegex(page, r"not explained: 100 %; at a copy's rate its bytes take \d+ % of the time(: [^;]+)?;( [^;`]+;)? `cllab isa muladd_fma --hot --axis items=65536 --device \d:\d` shows")
+        self.assertRegex(page, r"not explained: 100 %;( [^;`]+;)* `cllab isa muladd_fma --hot --axis items=65536 --device \d:\d` shows")
 
     def test_page_of_a_run_without_dumps_says_what_why_says(self):
         self.profile(FAST)
@@ -320,7 +319,7 @@ class Why(LabTest):
         self.assertRegex(words(without), r"What they execute differently was not counted: .*none\.so")
         if "(the plugin" in words(page):
             self.skipTest("the plugin for Oclgrind was not built")
-        self.assertRegex(words(page), r"Counted: (muladd_mad has \S+ times as many operations in the longest chain, and )?muladd_mad has 1\.\d+ times as many instructions.*; both request about the same number of bytes\.")
+        self.assertRegex(words(page), r"Counted: (muladd_mad has \S+ times as many operations in the longest chain, and )?muladd_mad has 1\.\d+ times as many instructions.*\.")
         # A CPU has a form of its own.
         other, _ = self.lab("why", "pitch_wide", "pitch_implicit", "--device", "cpu", "--axis", "width=256", "--axis", "height=64", "--max-time", "0.05")
         self.assertRegex(words(other), r"What they execute differently was not counted: pitch_\w+: it was counted as a GPU runs it, with \d+ work-items, and has \d+ here\.")

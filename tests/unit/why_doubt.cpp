@@ -204,6 +204,12 @@ BOOST_AUTO_TEST_CASE(second_time_is_used_if_better_explained_or_better_known) {
     BOOST_TEST(!explain::second_stands(steady, time(0.95, 0.01), Limit::unexplained));
     BOOST_TEST(explain::second_stands(steady, time(1.3, 0.01), Limit::impossible));
     BOOST_TEST(!explain::second_stands(steady, time(0.7, 0.01), Limit::impossible));
+    BOOST_TEST(explain::second_stands(steady, time(0.7, 0.01), Limit::named));
+    BOOST_TEST(!explain::second_stands(steady, time(1.3, 0.01), Limit::named));
+    BOOST_TEST(explain::has_two_times(steady, time(1.3, 0.01)));
+    BOOST_TEST(!explain::has_two_times(steady, time(1.3, 0.3)));
+    BOOST_TEST(explain::has_two_times(time(1.3, 0.01), steady));
+    BOOST_TEST(!explain::has_two_times(steady, time(1.2, 0.01)));
     BOOST_TEST(explain::second_stands(time(1, 0.2), time(1, 0.05), Limit::unsteady));
     BOOST_TEST(!explain::second_stands(time(1, 0.2), time(0.7, 0.15), Limit::unsteady));
 }

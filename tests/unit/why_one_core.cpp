@@ -99,6 +99,11 @@ BOOST_AUTO_TEST_CASE(two_parts_are_named_together) {
     BOOST_TEST(seconds_of(of_three, "values") == 0.3 * 27e-3, is_close);
     const auto page = report::explanation_text(record(27e-3, {.launches = 1}), of_three, {});
     BOOST_TEST(says(page, " 0 %  unexplained"), page);
+    const auto parts = page.find("  parts of the time [and range], found by timing one core; they add up:\n"),
+               bounds = page.find("  least time of each resource alone [and range]; these overlap:\n");
+    BOOST_TEST(parts < page.find("unexplained"), page);
+    BOOST_TEST(page.find("unexplained") < bounds, page);
+    BOOST_TEST(bounds < page.find(" 39 %  memory bandwidth"), page);
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory_may_be_the_cause) {
@@ -111,6 +116,30 @@ BOOST_AUTO_TEST_CASE(cores_that_slow_each_other_count_as_execution_unless_memory
         BOOST_TEST(seconds_of(other, "execution") < 0.6 * 27e-3);
         BOOST_TEST_REQUIRE(other.follower() != nullptr);
         BOOST_TEST((other.limiter()->id == "shared" || other.follower()->id == "shared"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(atomics_are_named_if_they_can_cause_what_the_cores_share) {
+    const auto limits = profile();
+    struct Case {
+        double atomics, own, repeated;
+        std::string name;
+    };
+    // 270'000 atomics take the whole time at the slowest rate.
+    for (const auto& [atomics, own, repeated, name] :
+         {Case{0, 0.3, 0.3, "what the cores share"}, {10'000, 0.3, 0.3, "what the cores share"},
+          {270'000, 0.3, 0.3, "contended atomics"}, {270'000, 0.6, 0.6, "atomics or other shared resources"},
+          {270'000, 0.3, 0.2, "atomics or other shared resources"},
+          {80'000, 0.3, 0.3, "atomics or other shared resources"}}) {
+        auto r = record(27e-3, {.atomics = atomics, .atomic_addresses = 1e9, .launches = 1});
+        auto e = explanation(r);
+        const auto one = [&](double part) { return timing(part * 27e-3 * limits.units); };
+        explain::split_on_one_core(r, limits, {one(own), one(own), one(repeated), 1}, e);
+        const auto found = std::ranges::find(e.bounds, "shared", &model::Bound::id);
+        BOOST_TEST_REQUIRE((found != e.bounds.end()), name);
+        BOOST_TEST(found->name == name);
+        BOOST_TEST(says(found->how, "wait for a cache line") == (name == "contended atomics"), found->how);
+        BOOST_TEST(seconds_of(e, "execution") == repeated * 27e-3, is_close);
     }
 }
 

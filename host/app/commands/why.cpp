@@ -8,17 +8,22 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/behaviour_file.hpp"
 #include "app/processes/simulation.hpp"
+#include "app/screen/results.hpp"
+#include "compare/verdict.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/advice.hpp"
 #include "explain/limiter.hpp"
+#include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
 #include "model/warning.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
+#include "report/records/json.hpp"
 #include "report/table/explanation.hpp"
 #include "report/table/verdict.hpp"
+#include "run/executor.hpp"
 #include "run/one_core.hpp"
 
 namespace cllab::app {
@@ -29,6 +34,8 @@ class WhyPage {
 public:
     WhyPage(Sink& sink, std::string dumps) : sink_(sink), dumps_(std::move(dumps)) {}
     void add(const model::Record& record, const model::Explanation& explanation, const model::Limits& profile);
+    /// Explains the record by the profile alone.
+    void add(const model::Record& record, const model::Limits& limits);
     /// Prints a last paragraph.
     void end(const std::string& text) const;
 
@@ -54,6 +61,12 @@ void WhyPage::add(const model::Record& record, const model::Explanation& explana
     }
     results() << '\n' << report::explanation_text(record, explanation, style_);
     results().flush();
+}
+
+void WhyPage::add(const model::Record& record, const model::Limits& limits) {
+    auto explanation = explain::explain(record, limits);
+    explanation.advice = explain::advice(record, explanation, limits);
+    add(record, explanation, limits);
 }
 
 void WhyPage::end(const std::string& text) const {
@@ -125,16 +138,35 @@ void time_cells(const WhyContext& asked, const model::Device& device, const Cell
     }
 }
 
+/// The record that `cllab run` left in the dump of the cell, if it is of the same code and launch.
+std::optional<model::Record> recorded(const std::string& dumps, const model::Device& device,
+                                      const model::Record& record) try {
+    const auto root = inspect::device_folder(dumps.empty() ? "dumps" : dumps, device, run::this_host().name);
+    const auto text = read_plain(root / record.id / inspect::timing_file);
+    auto out = text ? report::from_json(*text) : model::Record{};
+    return out.time && compare::same_code(out, record) ? std::optional(std::move(out)) : std::nullopt;
+} catch (const Error&) {
+    return std::nullopt;
+}
+
 /// Explains a cell. `record` becomes that of the second measurement if that one replaces the first.
-model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, model::Record& record) {
+model::Explanation explained(explain::Peaks& peaks, const MeasuredCell& done, model::Record& record,
+                             const std::optional<model::Record>& before) {
     auto out = peaks.explain(*done.cell, record);
-    if (auto second = peaks.second_time(*done.cell, record, out)) {
-        auto of_second = peaks.explain(*done.cell, *second);  // from here on limits() has the peaks that it used
+    auto other = peaks.second_time(*done.cell, record, out);
+    if (other && explain::second_stands(*record.time, *other->time, out.limit)) {
+        auto of_second = peaks.explain(*done.cell, *other);  // from here on limits() has the peaks that it used
         auto again = explain::still_used(std::move(out.again), peaks.limits());
         out = std::move(of_second);
         out.again.insert(out.again.begin(), again.begin(), again.end());
-        out.first_seconds = record.time->median;
-        record = *std::move(second);
+        std::swap(record, *other);
+    }
+    const auto has_two_times = [&] { return other && explain::has_two_times(*other->time, *record.time); };
+    const bool here = has_two_times();
+    if (!here) other = before;
+    if (record.time && has_two_times()) {
+        out.other_seconds = other->time->median;
+        out.other_from = here ? "in another measurement" : "by `cllab run` at " + other->utc;
     }
     out.advice = explain::advice(record, out, peaks.limits());
     out.contradictions = explain::contradictions(record);
@@ -151,7 +183,7 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
     bool ok = true;
     for (auto& done : asked.cells) {
         auto record = done.record;
-        auto explanation = explained(peaks, done, record);
+        auto explanation = explained(peaks, done, record, recorded(asked.options.dumps, device, record));
         asked.choice.warn_of_sizes(*done.cell, record);
         if (record.counts && record.counts->constant.loads.mean > 0)
             explanation.advice = trim(explanation.advice + " " + constants);
@@ -218,11 +250,8 @@ void make_profiles(const WhyOptions& asked) {
 void explain_rest(const WhyContext& asked) {
     for (auto& done : asked.cells) {
         if (done.written) continue;
-        const auto& limits = asked.request.settings.limits.at(done.record.device.selector);
-        auto explanation = explain::explain(done.record, limits);
-        explanation.advice = explain::advice(done.record, explanation, limits);
         write_cell(asked.sink, done, done.record);
-        asked.page.add(done.record, explanation, limits);
+        asked.page.add(done.record, asked.request.settings.limits.at(done.record.device.selector));
     }
 }
 
@@ -272,12 +301,7 @@ int why_of_records(const WhyOptions& invocation) {
     outputs.open();
     Sink sink(outputs.json(), nullptr);
     WhyPage page(sink, invocation.dumps);
-    for (const auto& record : records) {
-        const auto& of_device = limits.at(model::device_key(record));
-        auto explanation = explain::explain(record, of_device);
-        explanation.advice = explain::advice(record, explanation, of_device);
-        page.add(record, explanation, of_device);
-    }
+    for (const auto& record : records) page.add(record, limits.at(model::device_key(record)));
     return 0;
 }
 

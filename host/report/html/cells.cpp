@@ -241,22 +241,13 @@ std::optional<Tag> limit_of(const Context& c, std::size_t cell) {
     const auto& e = found->second;
     const auto sentence = limit_statement(r, e);
     const double part = explained(e, *r.time);
-    switch (e.limit) {
-        case Limit::named: {
-            const auto& brief = e.bounds.front().brief;
-            const auto* then = e.follower();
-            return Tag{colour_of(brief), brief + (then ? "+" + then->brief : "") + " " + whole_percent(part), sentence};
-        }
-        case Limit::close:
-            return Tag{"t-none", "not told apart", sentence};
-        case Limit::impossible:
-            return Tag{"t-wrong", "impossible", sentence};
-        case Limit::unsteady:
-            return Tag{"t-none", "unsteady", sentence};
-        case Limit::unexplained:
-            break;
+    if (const auto* limiter = e.limiter()) {
+        const auto then = e.follower() ? "+" + e.follower()->brief : "";
+        return Tag{colour_of(limiter->brief), limiter->brief + then + " " + whole_percent(part), sentence};
     }
-    return Tag{"t-none", "not explained" + (e.bounds.empty() ? "" : " " + whole_percent(1 - part)), sentence};
+    const auto words = (e.limit == Limit::close ? "not told apart" : model::name(e.limit)) +
+                       (e.limit == Limit::unexplained && !e.bounds.empty() ? " " + whole_percent(1 - part) : "");
+    return Tag{e.limit == Limit::impossible ? "t-wrong" : "t-none", words, sentence};
 }
 
 std::string limit_tag(const Context& c, std::size_t cell) {
@@ -283,7 +274,6 @@ void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
                            text(b.how));
     }
     out << "</tbody></table>\n";
-    if (const auto both = copy_sentence(r, e); !both.empty()) out << fmt::format("<p>Of copy: {}</p>\n", text(both));
     for (const auto& why : e.contradictions) out << fmt::format("<p class=\"bad\">{}</p>\n", text(why));
     if (!e.advice.empty()) out << fmt::format("<p>What costs time: {}</p>\n", text(e.advice));
     if (!e.unbounded.empty())

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/random.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -23,9 +24,8 @@ std::uint32_t number_of(Numbers& numbers, const std::string& text) {
 
 const std::string& value_at(const model::PointValues& point, const std::string& axis) {
     static const std::string none;
-    for (const auto& [name, value] : point)
-        if (name == axis) return value;
-    return none;
+    const auto* value = find_in(point, axis);
+    return value ? *value : none;
 }
 
 std::string without_numbers(const std::string& reason) {
@@ -41,9 +41,8 @@ std::string axis_value(const std::string& value) {
 }
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name) {
-    for (const auto& [key, value] : record.metrics)
-        if (key == name) return value.value;
-    return std::nullopt;
+    const auto* found = find_in(record.metrics, name);
+    return found ? std::optional(found->value) : std::nullopt;
 }
 
 std::string cell_title(const std::string& id, const std::string& point) {

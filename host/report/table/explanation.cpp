@@ -35,21 +35,6 @@ std::string labelled(const std::string& label, const std::string& text, const Ta
     return "  " + wrap_beside(label + ": ", text, std::max<std::size_t>(style.text_width(), 3) - 2);
 }
 
-/// The time as a bar. `=`: the next bound, which is busy too; `#`: the rest of the largest bound; `+`: the bound that
-/// follows it in time; `.`: what no bound explains.
-std::string bar(const Explanation& e, const model::Timing& time) {
-    constexpr std::size_t width = 60;
-    const auto columns = [&](double seconds) {
-        return static_cast<std::size_t>(std::lround(width * std::clamp(seconds / time.median, 0.0, 1.0)));
-    };
-    const auto largest = e.bounds.empty() ? 0 : columns(e.bounds.front().seconds);
-    const auto next = e.bounds.size() > 1 && !e.follower() ? columns(e.bounds[1].seconds) : 0;
-    const auto all = std::max({next, largest, columns(e.seconds())});
-    const auto first = e.follower() ? largest : all;
-    return "[" + std::string(next, '=') + std::string(first - next, '#') + std::string(all - first, '+') +
-           std::string(width - all, '.') + "]";
-}
-
 std::string seconds_text(const Bound& b) {
     const auto value = format_seconds(b.seconds), low = format_seconds(b.low), high = format_seconds(b.high);
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
@@ -84,6 +69,10 @@ std::string usual_reason(const Bound& b) {
 /// What to do next, with the command, if no limiter is named; empty if one is.
 std::string next_step(const model::Record& record, const Explanation& e) {
     if (e.limit == Limit::impossible) return "; " + profile_command(record) + " measures the peaks again";
+    if (pattern_of(record) != record.id &&
+        (e.limited_by("atomics") || e.limited_by("local_atomics") || e.limited_by("latency")))
+        return "; " + command_text(record, "run " + pattern_of(record) + " --vs NEW.cl:KERNEL") +
+               " compares it with a changed kernel";
     const bool in_cores = e.limiter() && e.limiter()->id == "execution";
     if (e.limit != Limit::unexplained && !in_cores) return "";
     if (!in_cores && !e.no_peak.empty())
@@ -97,47 +86,55 @@ std::string next_step(const model::Record& record, const Explanation& e) {
 /// The first line: the time, what limits it, and the next step.
 std::string verdict_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
     const auto& time = *record.time;
-    std::string label = "  " + format_seconds(time.median) + "  ";
-    if (time.has_interval())
-        label.insert(label.size() - 2, " " + format_interval(time.median, time.low, time.high) + " %");
+    const auto interval = time.has_interval() ? format_interval(time.median, time.low, time.high) + " %  " : " ";
+    const auto label = "  " + format_seconds(time.median) + " " + interval;
     auto out = wrap_beside(label, limit_statement(record, e), style.text_width());
     const auto verdict = out.substr(label.size(), out.find_first_of(":\n", label.size()) - label.size());
     const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
     return out.replace(label.size(), verdict.size(), paint(verdict, tone, style.colour));
 }
 
-/// One line per bound, and one for the unexplained time.
+bool is_part(const Bound& b) { return b.figure == model::one_core_figure; }
+
+/// A line per bound of at least 1 %, in two groups: parts of the time, which add up, and least times of resources,
+/// which overlap. The group of the first bound comes first and ends with the unexplained time.
 std::string bounds_text(const Explanation& e, const model::Timing& time, const TableStyle& style) {
-    std::vector<Column> columns(5);  // mark, part, name, time, and how it was obtained
-    columns[1].right = true;
-    columns[4].keep = 10;
-    columns[4].key = "how";
-    const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds,
-                         const std::string& from) {
-        add_row(columns, {mark, whole_percent(part), name, seconds, from});
-    };
-    for (std::size_t i = 0; i < e.bounds.size(); ++i)
-        row(i == 0                    ? "#"
-            : i == e.second           ? "+"
-            : i == 1 && e.second == 0 ? "="
-                                      : "",
-            e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
+    std::vector<Column> columns(4);  // share, name, time, and how it was obtained
+    columns[0].right = true;
+    columns[3].keep = 10;
+    columns[3].key = "how";
+    const bool parts_first = !e.bounds.empty() && is_part(e.bounds.front());
+    std::vector<std::string> headings, small;  // headings: one per row
     double left = 1 - explained(e, time);
-    if (!e.bounds.empty() && e.bounds.front().figure == model::one_core_figure)  // the parts add up
-        for (const auto& b : e.bounds)
-            if (b.figure == model::one_core_figure && &b != &e.bounds.front() && &b != e.follower())
-                left = std::max(0.0, left - b.seconds / time.median);
-    if (e.limit != Limit::impossible) row(".", left, "unexplained", format_seconds(time.median * left), "");
-    const auto how = columns[4].cells;
+    for (const bool parts : {parts_first, !parts_first}) {
+        for (const auto& b : e.bounds) {
+            const double share = b.seconds / time.median;
+            const bool leads = &b == &e.bounds.front() || &b == e.follower();
+            if (is_part(b) != parts) continue;
+            if (!leads && share < 0.01)
+                small.push_back(b.name);
+            else
+                add_row(columns, {whole_percent(share), b.name, seconds_text(b), b.how});
+            if (parts_first && parts && !leads) left = std::max(0.0, left - share);
+        }
+        if (parts == parts_first && e.limit != Limit::impossible)
+            add_row(columns, {whole_percent(left), "unexplained", format_seconds(time.median * left), ""});
+        headings.resize(columns[0].cells.size(),
+                        parts ? "parts of the time [and range], found by timing one core; they add up:"
+                              : concat("least time of each resource alone [and range]; these overlap",
+                                       e.follower() && !parts_first ? ", except the launch:" : ":"));
+    }
+    const auto how = columns[3].cells;
     const Grid grid(std::move(columns), style.width, style.colour);
     // How a bound was obtained is printed below it, if there is no room next to it.
     const bool below = !grid.dropped().empty();
     std::string out;
     for (std::size_t i = 0; i < how.size(); ++i) {
+        if (!e.bounds.empty() && (i == 0 || headings[i] != headings[i - 1])) out += "  " + headings[i] + "\n";
         out += grid.row(i) + "\n";
-        if (below && !how[i].empty()) out += wrap(how[i], "           ", style.text_width());
+        if (below && !how[i].empty()) out += wrap(how[i], "         ", style.text_width());
     }
-    return out;
+    return out + (small.empty() ? "" : labelled("below 1 %", join(small, ", "), style));
 }
 
 }  // namespace
@@ -161,10 +158,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
             if (const auto* then = e.follower())
                 return "limited by " + first.name + " plus " + then->name + ": " + share(first) + " and " +
                        share(*then) + " of the time";
-            return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time" +
-                   (e.bounds.size() > 1 && first.id == "execution"
-                        ? " (" + e.bounds[1].name + ": " + share(e.bounds[1]) + ")"
-                        : "");
+            return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
         case Limit::close:
             return "not told apart: " + first.name + " is " + share(first) + " of the time" +
                    (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + share(e.bounds[1]) : "");
@@ -187,8 +181,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
            (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" +
-                                     (e.of_copy > beyond ? ": caches serve some of them, or most are reads" : "")
-                               : "") +
+                                    (e.of_copy > beyond ? ": caches serve some of them, or most are reads" : "")
+                              : "") +
            (!e.no_peak.empty()                              ? "; the profile has no peak for " + join(e.no_peak, ", ")
             : not_split                                     ? concat("; ", *not_split)
             : std::max(explained(e, time), e.of_copy) < 0.5 ? "; cllab has no bound for the rest"
@@ -197,21 +191,6 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
 
 std::string limit_statement(const model::Record& record, const Explanation& e) {
     return limit_sentence(e, *record.time) + next_step(record, e);
-}
-
-std::string copy_sentence(const model::Record& record, const Explanation& e) {
-    const auto level = std::ranges::find_if(
-        e.bounds, [](const Bound& b) { return b.id == "memory" || b.figure.starts_with("bandwidth.l"); });
-    constexpr double worth_saying = 0.1;
-    if (!record.yardstick || e.of_copy <= 0 || e.limiter() || level == e.bounds.end() || level->id == "memory")
-        return "";
-    const double share = level->seconds / record.time->median, larger = std::max(share, e.of_copy);
-    if (larger <= 2 * std::min(share, e.of_copy) || larger < worth_saying) return "";
-    return fmt::format(
-        "{}, but {} {}; both hold: the copy moves {} of its own (caches {}), whichever level holds them, and the "
-        "bound is the time that {} alone takes at its full rate",
-        whole_percent(e.of_copy), level->name, whole_percent(share),
-        format_rate(static_cast<double>(record.yardstick->bytes), "B"), record.yardstick->cache, level->brief);
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -223,9 +202,12 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     const auto add = [&](const std::string& label, const std::string& text) {
         if (!text.empty()) out += labelled(label, text, style);
     };
+    if (e.other_seconds > 0)
+        add("two times", format_seconds(time.median) + " here, " + format_seconds(e.other_seconds) + " " +
+                             e.other_from + "; the lines below explain " + format_seconds(time.median) + " only");
     out += verdict_text(record, e, style);
     add("what costs time", e.advice);
-    out += "  " + bar(e, time) + "\n" + bounds_text(e, time, style);
+    out += bounds_text(e, time, style);
     const auto profile = profile_command(record);
     if (const auto* first = e.bounds.empty() || e.limit == Limit::impossible ? nullptr : &e.bounds.front();
         first && first->seconds > (first->id == "memory" || first->id == "lines" ? beyond : 1.05) * time.median)
@@ -236,12 +218,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     if (e.wait)
         add("waits",
             whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what + ", counted by ncu");
-    add("of copy", copy_sentence(record, e));
     for (const auto& why : e.contradictions) add("contradiction", why);
     add("hot code", e.limiter() && e.limiter()->id != "execution" ? "" : hot_code_text(record));
-    if (e.first_seconds > 0)
-        add("measured twice",
-            format_seconds(e.first_seconds) + " the first time, which was unclear; the second time counts");
     for (const auto& peak : e.again) add(peak.before > 0 ? "measured again" : "measured now", again_text(peak));
     std::vector<std::string> unknown;
     if (!e.no_peak.empty())
@@ -249,7 +227,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
                           (e.limit == Limit::unexplained ? ")" : "; " + profile + " measures it)"));
     for (const auto& one : e.unbounded)
         if (std::ranges::count(e.no_peak, one.first) == 0) add_once(unknown, one.first);
-    if (!unknown.empty()) add("not bounded", join(unknown, ", ") + "; --json has the reasons");
+    if (!unknown.empty()) add("no bound for", join(unknown, ", ") + "; --json has the reasons");
     return out;
 }
 
@@ -260,8 +238,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         add_refusal(j, model::name(record.status), one_line(record.reason), "a kernel that is ok on this device");
     for (const auto& [what, why] : e.unbounded)
         add_refusal(j["figures"][what], "no bound", why,
-                    std::ranges::count(e.no_peak, what) > 0
-                        ? "a profile that has it (`cllab profile`)"
+                    std::ranges::count(e.no_peak, what) > 0 ? "a profile that has it (`cllab profile`)"
                     : what == model::execution_title
                         ? "a kernel of plain buffers, a runtime that uses the host's memory, and an idle machine"
                         : "a `work` line that declares it, or a count by Oclgrind or ncu");
@@ -281,7 +258,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
     if (const auto code = hot_code_text(record); !code.empty()) j["hot_code"] = code;
     if (!e.advice.empty()) j["advice"] = e.advice;
     if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
-    if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;
+    if (e.other_seconds > 0) j["other_time"] = {{"seconds", e.other_seconds}, {"from", e.other_from}};
     j["bounds"] = Json::array();
     for (const auto& b : e.bounds)
         j["bounds"].push_back({{"id", b.id},

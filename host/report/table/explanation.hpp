@@ -23,12 +23,7 @@ std::string limit_sentence(const model::Explanation& explanation, const model::T
 /// limit_sentence(), and if it names no limiter, the command that shows more.
 std::string limit_statement(const model::Record& record, const model::Explanation& explanation);
 
-/// Why the share of a copy's rate and that of a cache's bandwidth both hold if they are more than a factor of two
-/// apart; else empty.
-std::string copy_sentence(const model::Record& record, const model::Explanation& explanation);
-
-/// The cell with its time and limit_statement(), a bar for 100 % of the time, one line per bound, and what has no
-/// bound.
+/// The cell with its time and limit_statement(), one line per bound, and what has no bound.
 std::string explanation_text(const model::Record& record, const model::Explanation& explanation,
                              const TableStyle& style);
 

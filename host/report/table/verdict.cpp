@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/warning.hpp"
@@ -149,10 +150,8 @@ const Amount amounts[]{
 
 /// "instructions per pixel" for the unit "instr/pixel".
 std::string unit_of(const Amount& amount, const Record& r) {
-    for (const auto& [name, metric] : r.metrics)
-        if (name == "hot_code" && amount.what == "instructions")
-            return "instructions per " + metric.unit.substr(metric.unit.find('/') + 1);
-    return std::string(amount.what);
+    const auto* metric = amount.what == "instructions" ? find_in(r.metrics, "hot_code") : nullptr;
+    return concat(amount.what, metric ? " per " + metric->unit.substr(metric->unit.find('/') + 1) : "");
 }
 
 /// The pattern for all cells of the file or family, if the command line has it; otherwise empty.
@@ -344,8 +343,7 @@ std::string counts_sentence(const std::vector<std::vector<RankedCell>>& points) 
     for (const auto& cells : points)
         for (const auto& cell : cells)
             if (cell.rank.fastest) ++wins[cell.record->id], --none;
-    std::vector<std::pair<std::size_t, std::string>> sorted;
-    for (const auto& [name, number] : wins) sorted.emplace_back(number, name);
+    auto sorted = mapped(wins, [](const auto& win) { return std::pair(win.second, win.first); });
     std::ranges::sort(sorted, std::greater());
     const auto words = first_few(sorted, 4, [&](const auto& w) { return fmt::format("{} at {}", w.second, w.first); });
     const auto all = std::to_string(points.size()) + " points";

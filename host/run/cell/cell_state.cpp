@@ -217,7 +217,7 @@ std::optional<std::string> refuses_one_core(const CellState& state) {
     const auto is_launch = [](const Step& s) { return std::holds_alternative<Launch>(s); };
     if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image))
         return "only plain buffers have repeated pages";
-    if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation consists of more than launches";
+    if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation does more than launch kernels";
     return std::nullopt;
 }
 
