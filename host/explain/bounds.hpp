@@ -45,6 +45,9 @@ std::optional<double> counter_of(const Record& record, const std::string& name);
 /// `work-groups / work-groups that the device holds at once` (CPU: one per core); at least 1. Needs `record.counts`.
 double rounds_of(const Record& record, const Limits& limits);
 
+/// Whether most loads of a work-item form a chain, in which each load gives the address of the next.
+bool waits_for_loads(const Record& record);
+
 /// Compute units that the work-groups can occupy; all if the number of work-groups is unknown.
 double parallel_of(const Record& record, const Limits& limits);
 /// Factor by which uneven work-groups lengthen the work: `ceil(groups / units) * units / groups`. 1 if at most `alike`,

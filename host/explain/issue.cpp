@@ -186,6 +186,8 @@ double passes_of_hot_block(const Record& record) {
     for (const auto& [what, number] : computed(*record.counts))
         if (const double elements = elements_of(*block, what); elements > 0)
             out = std::max(out, record.counts->items * number / elements);
+    if (const auto chase = block->memory.find(HotBlock::index_chain); out <= 0 && chase != block->memory.end())
+        out = record.counts->items * record.counts->path.loads / chase->second;
     return out;
 }
 

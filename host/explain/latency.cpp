@@ -276,6 +276,11 @@ double rounds_of(const Record& record, const Limits& limits) {
     return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
 }
 
+bool waits_for_loads(const Record& record) {
+    const auto* counts = record.counts ? &*record.counts : nullptr;
+    return counts && counts->path.loads >= least_chase && counts->path.loads > counts->global.loads.mean / 2;
+}
+
 void bound_latency(const Record& record, const Limits& limits, Explanation& out) {
     const bool counted = has_counts(record) && record.work.chain.empty();
     (counted ? bound_counted_chain : bound_declared_chain)(record, limits, out);
