@@ -112,26 +112,49 @@ double float_operations(const Counts& counts) {
     return operations(counts, Operation::float_function) + plain_floats(counts);
 }
 
-/// The latency figure of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
-std::string type_of_chain(const Counts& counts) {
-    const auto floats = [&](unsigned bits) {
-        return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
-               operations(counts, Operation::float_multiply, bits);
-    };
-    if (floats(64) > floats(32)) return "fma.latency.double";
-    return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
+/// Additions, multiplications and multiply-adds per work-item, each with the figure of its latency, fastest first.
+std::array<std::pair<double, std::string>, 3> floats_of(const Counts& counts, const std::string& type) {
+    const unsigned bits = type == "double" ? 64 : 32;
+    return {{{operations(counts, Operation::float_add, bits), "fma.add." + type},
+             {operations(counts, Operation::float_multiply, bits), "fma.multiply." + type},
+             {operations(counts, Operation::float_fma, bits), "fma.latency." + type}}};
 }
 
-/// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the
-/// work-item's float operations, the chain contains the functions and divisions.
+/// The type of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
+std::string type_of_chain(const Counts& counts) {
+    const auto number = [&](const char* type) {
+        double sum = 0;
+        for (const auto& [some, figure] : floats_of(counts, type)) sum += some;
+        return sum;
+    };
+    if (number("double") > number("float")) return "double";
+    return number("float") > 0 ? "float" : "uint";
+}
+
+/// Seconds for `number` operations of a chain. GPU: each has a multiply-add's latency. CPU: the counted floats come
+/// first, the fastest kind first; then products of integers, which take a multiply-add's latency together with the next
+/// sum; then operations of one cycle. If `number` is at least `most_samples` of the work-item's float operations, the
+/// chain contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
-    const double products = std::min(operations(counts, Operation::integer_multiply), number / 2);
-    double seconds = number * multiply_add;
-    if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
-        seconds = products * multiply_add + (number - 2 * products) / clock->value;
+    double rest = number, seconds = 0;
+    const auto take = [&](double most, double each) {
+        const double taken = std::min(rest, most);
+        rest -= taken;
+        seconds += taken * each;
+    };
+    if (!is_gpu(record)) {
+        const auto type = type_of_chain(counts);
+        for (const auto& [some, figure] : floats_of(counts, type)) {
+            const auto* latency = limits.find(figure);
+            take(some, latency ? latency->value : least_of_floats * multiply_add);
+        }
+        take(operations(counts, Operation::float_function) + operations(counts, Operation::float_divide), multiply_add);
+        take(2 * operations(counts, Operation::integer_multiply), multiply_add / 2);
+        if (clock) take(rest, 1 / clock->value);
+    }
+    seconds += rest * multiply_add;
     if (number < most_samples * float_operations(counts)) return seconds;
     for (const auto& o : counts.operations) {
         const bool divides = o.kind == Operation::float_divide;
@@ -166,7 +189,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
     const double floats = float_operations(*record.counts);
     if (floats >= most_samples * part.number && part.number >= most_samples * floats)
-        return {each, least_of_floats * each};
+        return {each, std::min(each, least_of_floats * std::max(each, latency.value))};
     const bool by_kind = part.id == "fma.latency.uint" && limits.find("fma.clock");
     return {each, (by_kind ? least_of_floats : least_of_any) * std::min(each, latency.value)};
 }
@@ -181,7 +204,9 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         {{loads, "latency." + level + ".latency", "loads"},
          {chain.local_loads, is_gpu(record) ? "latency.local.latency" : "latency.l1.latency", "local loads"},
          {chain.atomics, "atomic.latency", "atomics"},
-         {chain.arithmetic, type_of_chain(*record.counts), "arithmetic"}}};
+         {chain.arithmetic, "fma.latency." + type_of_chain(*record.counts), "arithmetic"}}};
+    for (const auto& [some, figure] : floats_of(*record.counts, type_of_chain(*record.counts)))
+        if (!is_gpu(record) && some > 0 && !limits.find(figure)) out.missing.push_back(figure);
     ChainTime sum;
     double most = 0;
     for (const auto& part : parts) {

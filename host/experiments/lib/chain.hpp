@@ -46,8 +46,8 @@ inline std::vector<Half> half_starts(std::size_t count, std::uint64_t seed) {
 }
 
 template <typename T>
-T run_chain(T x, T c, std::int64_t steps) {
-    for (std::int64_t i = 0; i < steps; ++i) x = chain_step(x, c);
+T run_chain(T x, T c, std::int64_t steps, T (*step)(T, T) = chain_step) {
+    for (std::int64_t i = 0; i < steps; ++i) x = step(x, c);
     return x;
 }
 
@@ -55,9 +55,9 @@ T run_chain(T x, T c, std::int64_t steps) {
 /// of its `chains` chains of `width` elements. Work-items repeat with period 4.
 template <typename T>
 std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps, std::size_t chains,
-                          std::size_t width) {
+                          std::size_t width, T (*step)(T, T) = chain_step) {
     std::vector<T> ends, out;
-    for (const T x : starts) ends.push_back(run_chain(x, c, steps));
+    for (const T x : starts) ends.push_back(run_chain(x, c, steps, step));
     for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t e = 0; e < width; ++e) {
             T sum{};

@@ -58,6 +58,12 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
             out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4,
                                        "assuming that a dependent float FMA takes 4 cycles"));
     }
+    for (const std::string operation : {"add", "multiply"})
+        for (const auto& row : rows_of(curves, operation)) {
+            const auto type = row.curve->fixed.text("type");
+            out.push_back(step_finding(operation + "." + type, type + " " + operation + " latency", *row.sample,
+                                       "slope of one dependent chain in one work-item over its length"));
+        }
 }
 
 /// The peak rates of a CPU in vectors of 128 and 256 bits, from kernels whose code has no wider vectors.
