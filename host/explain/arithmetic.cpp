@@ -65,12 +65,17 @@ std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     return out.figure.value < peak->value ? out : Peak{*peak, name};
 }
 
-/// Bounds `work.flops` by the peak of `work.type`.
-void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
+/// Bounds `work.flops` by the share `of_peak` of the peak of `work.type`.
+void bound_flops(const Record& record, const Limits& limits, Explanation& out, double of_peak = 1) {
     const auto& work = record.work;
     if (work.flops <= 0) return out.leave_out("arithmetic", "no operations are declared");
-    const auto peak = peak_of(record, limits);
+    auto peak = peak_of(record, limits);
     if (!peak) return out.lacks(work.type + " arithmetic", work.type + " peak", "fma.peak." + work.type);
+    if (of_peak < 1) {
+        for (double* rate : {&peak->figure.value, &peak->figure.low, &peak->figure.high}) *rate *= of_peak;
+        peak->figure.name += ", of which the counted operations reach " + format_significant(100 * of_peak, 2) +
+                             " %: a multiply-add is two";
+    }
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
     // A unit executes whole work-groups, so the time rises in steps.
@@ -98,8 +103,8 @@ double lanes_of(const Record& record) {
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type as multiply-adds. Low end: float products are fused with sums, and only
-/// half of the integer products are executed.
+/// Bounds the counted arithmetic of each type; each operation takes as long as a multiply-add, which is two FLOP. Low
+/// end: float products are fused with sums, and only half of the integer products are executed.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -113,12 +118,12 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
         if (number <= 0) continue;
         auto typed = record;
         typed.work.type = type;
-        typed.work.flops = 2 * number;
+        typed.work.flops = number + (bits > 0 ? lanes_of(record) * both : 0);
         const auto known = out.bounds.size();
-        bound_flops(typed, limits, out);
+        bound_flops(typed, limits, out, typed.work.flops / (2 * number));
         for (auto& bound : std::span(out.bounds).subspan(known)) {
             bound.low *= least / number;
-            bound.how += ", each operation as a multiply-add, " + source_of(counts);
+            bound.how += ", " + source_of(counts);
             lower_to_time(bound, record);
             bound.simulated = true;
         }

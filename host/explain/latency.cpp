@@ -186,12 +186,14 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
     if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
+    if (part.id == "fma.latency.uint" && limits.find("fma.clock"))
+        return {each, least_of_floats * std::min(each, latency.value)};
     // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
     const double floats = float_operations(*record.counts);
-    if (floats >= most_samples * part.number && part.number >= most_samples * floats)
-        return {each, std::min(each, least_of_floats * std::max(each, latency.value))};
-    const bool by_kind = part.id == "fma.latency.uint" && limits.find("fma.clock");
-    return {each, (by_kind ? least_of_floats : least_of_any) * std::min(each, latency.value)};
+    const bool of_floats = floats >= most_samples * part.number && part.number >= most_samples * floats;
+    const double least =
+        of_floats ? least_of_floats * std::max(each, latency.value) : least_of_any * latency.value;
+    return {each, std::min(each, least)};
 }
 
 std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
