@@ -23,10 +23,8 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
         share += block.share;
         if (block.of_class("call") > 0) return 0;  // the listing may not contain the called function
         if (block.of_class("scalar_float") > 0) out = std::max(out, scalar_bits);
-        if (block.vector_bits() == 0u) continue;  // scalar code moves floats in vector registers
-        for (const auto& [name, count] : block.classes)
-            if (name.starts_with("vector_") && count > 0)
-                out = std::max(out, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
+        // Scalar code moves floats in vector registers.
+        if (block.vector_bits() != 0u) out = std::max(out, block.widest_vector());
     }
     return share >= nearly_all_samples ? out : 0;
 }
@@ -181,8 +179,7 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);
-    std::map<std::string, Bound> sums;
-    std::map<std::string, double> most;  // seconds of the slowest operation so far
+    std::map<std::string, std::pair<double, Bound>> sums;  // by unit: seconds of the slowest operation, and the sum
     for (const auto& o : record.counts->operations) {
         const auto slow = slow_operation(o, record);
         const double number = items * o.per_item.mean;
@@ -198,19 +195,17 @@ void bound_slow_operations(const Record& record, const Limits& limits, Explanati
             bound.low *= scalar ? scalar_call : 1 / most_floats_in_vector;
         if (!is_gpu(record) && record.counts->groups < limits.units) bound.low /= threads_of_core;
         bound.how += ", " + source_of(*record.counts);
-        const double seconds = bound.seconds;
-        auto& sum = sums[slow.unit];
-        bound.seconds += sum.seconds;
-        bound.low += sum.low;
-        bound.high += sum.high;
-        if (seconds > most[slow.unit]) {
-            most[slow.unit] = seconds;
-            sum = std::move(bound);
-        } else {
-            sum.seconds = bound.seconds, sum.low = bound.low, sum.high = bound.high;
+        auto& [most, sum] = sums[slow.unit];
+        if (bound.seconds > most) {  // it names the sum
+            most = bound.seconds;
+            std::swap(sum, bound);
         }
+        sum.seconds += bound.seconds;
+        sum.low += bound.low;
+        sum.high += bound.high;
     }
-    for (auto& [unit, sum] : sums) {
+    for (auto& [unit, one] : sums) {
+        auto& sum = one.second;
         lower_to_time(sum, record);
         add_asked(record, on_available_cores(std::move(sum), record, parallel_of(record, limits)), out);
     }

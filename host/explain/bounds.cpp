@@ -60,9 +60,7 @@ void take_working_cores(const Record& record, const Limits& limits, Explanation&
     const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
     if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
     if (available_share(record, parallel) < 1) return;  // other processes took cores
-    double launch = 0;
-    for (const auto& b : out.bounds)
-        if (b.id == "launch" || b.id == "groups") launch += b.seconds;
+    const double launch = out.seconds_of("launch") + out.seconds_of("groups");
     const double worked = cores / parallel + launch / record.time->median;
     if (worked >= 1 / alike || worked < least_working) return;
     static const std::set<std::string> own{"issue",   "arithmetic", "functions",     "division",

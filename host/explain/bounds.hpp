@@ -126,8 +126,8 @@ double share_of(const Hot& hot, IsMeant is_meant) {
 }
 /// Null if the code was not sampled.
 const Hot* sampled_code(const Record& record);
-/// Float additions, multiplications, multiply-adds and divisions per work-item.
-double plain_floats(const Counts& counts);
+/// Float additions, multiplications, multiply-adds and divisions per work-item. `bits`: 0 for all types.
+double plain_floats(const Counts& counts, unsigned bits = 0);
 /// Elements of "float", "product" or "division" that one pass of the block computes.
 double elements_of(const HotBlock& block, const char* what);
 /// Floats per vector in the hot block; 1 for scalar code.

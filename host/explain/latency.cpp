@@ -122,13 +122,8 @@ std::array<std::pair<double, std::string>, 3> floats_of(const Counts& counts, co
 
 /// The type of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
 std::string type_of_chain(const Counts& counts) {
-    const auto number = [&](const char* type) {
-        double sum = 0;
-        for (const auto& [some, figure] : floats_of(counts, type)) sum += some;
-        return sum;
-    };
-    if (number("double") > number("float")) return "double";
-    return number("float") > 0 ? "float" : "uint";
+    const double wide = plain_floats(counts, 64), narrow = plain_floats(counts, 32);
+    return wide > narrow ? "double" : narrow > 0 ? "float" : "uint";
 }
 
 /// Seconds for `number` operations of a chain. GPU: each has a multiply-add's latency. CPU: the counted floats come
@@ -191,8 +186,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
     const double floats = float_operations(*record.counts);
     const bool of_floats = floats >= most_samples * part.number && part.number >= most_samples * floats;
-    const double least =
-        of_floats ? least_of_floats * std::max(each, latency.value) : least_of_any * latency.value;
+    const double least = of_floats ? least_of_floats * std::max(each, latency.value) : least_of_any * latency.value;
     return {each, std::min(each, least)};
 }
 

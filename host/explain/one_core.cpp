@@ -32,7 +32,9 @@ const char* name_of_values(const Record& record) {
                scattered = chain || (counts && (is_scattered(counts->reads) || is_scattered(counts->writes)));
     const bool branches = counts && counts->by_data && alike * counts->lanes_active < 1;
     if (scattered == branches) return "addresses or branches that depend on data";
-    return chain ? "latency of a chain of dependent loads" : scattered ? "scattered addresses" : "data-dependent branches";
+    return chain       ? "latency of a chain of dependent loads"
+           : scattered ? "scattered addresses"
+                       : "data-dependent branches";
 }
 
 /// Names the two largest parts together, if no limiter is named and the two are at least `busy` of the time.

@@ -1,8 +1,10 @@
 // The limiter of a cell's time, as data. explain/ finds it, report/ prints it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,8 +58,7 @@ inline constexpr const char* execution_title = "execution in the cores";
 /// Bound::figure of the parts of a time that was split on one core. They add up to about the time.
 inline constexpr const char* one_core_figure = "one_core";
 /// Why a short time is not split on one core.
-inline constexpr const char* too_short_to_split =
-    "the time is too short to be split on one core, so try a larger size";
+inline constexpr const char* too_short_to_split = "the time is too short to be split on one core, so try a larger size";
 
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first; a limiter named by a wait comes before all others
@@ -87,6 +88,10 @@ struct Explanation {
     }
     /// The bound that limits the time; null if none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
+    double seconds_of(std::string_view id) const {
+        const auto found = std::ranges::find(bounds, id, &Bound::id);
+        return found == bounds.end() ? 0 : found->seconds;
+    }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
     /// Seconds of the first bound, plus those of the bound that adds to it.
     double seconds() const {

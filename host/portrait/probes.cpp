@@ -78,6 +78,14 @@ std::vector<Part> chases_of_cpu(const Device& device) {
             {"latency_local"}};
 }
 
+/// `points` sizes between `from` and `to`, in geometric steps, without the ends.
+std::string between(double from, double to, int points) {
+    std::vector<std::string> out;
+    for (int i = 1; i <= points; ++i)
+        out.push_back(whole_pages(from * std::pow(to / from, static_cast<double>(i) / (points + 1))));
+    return join(out, ",");
+}
+
 /// Sizes of regions within one cache level: two per level, and one beyond the last level unless it is too large to
 /// create.
 std::vector<std::string> regions_of_cpu(const Device& device) {
@@ -85,10 +93,7 @@ std::vector<std::string> regions_of_cpu(const Device& device) {
     double below = 8 << 10;
     for (const auto level : device.host_cache_levels) {
         const double from = 2 * below, to = std::min(0.75 * static_cast<double>(level), 64.0 * (1 << 20));
-        if (from * 1.2 < to) {
-            out.push_back(whole_pages(std::cbrt(from * from * to)));
-            out.push_back(whole_pages(std::cbrt(from * to * to)));
-        }
+        if (from * 1.2 < to) out.push_back(between(from, to, 2));
         below = static_cast<double>(level);
     }
     if (device.host_cache_levels.empty()) return {"16Ki:256Mi:*2"};
@@ -96,15 +101,11 @@ std::vector<std::string> regions_of_cpu(const Device& device) {
     return out;
 }
 
-/// Buffer sizes of two copies that stay in the last level.
-std::vector<std::string> copies_of_cpu(const Device& device) {
-    std::vector<std::string> out;
+/// So many buffer sizes of copies that stay in the last level; empty if it is too small.
+std::string copies_of_cpu(const Device& device, int points) {
     const auto level = model::copied_in_last_level(device);
     const double to = level ? std::min(level->second, 32.0 * (1 << 20)) : 0;
-    if (!level || level->first * 1.2 >= to) return out;
-    for (const double bytes : {std::cbrt(level->first * level->first * to), std::cbrt(level->first * to * to)})
-        out.push_back(whole_pages(bytes / 2));
-    return out;
+    return !level || level->first * 1.2 >= to ? "" : between(level->first / 2, to / 2, points);
 }
 
 /// Bytes that exceed every core's own caches, and also the last level if such a buffer can be created in time.
@@ -151,8 +152,8 @@ std::vector<Part> streams_of(const Device& device) {
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", join(regions_of_cpu(device), ",")}, {"width", "64"}}});
-    if (const auto copies = copies_of_cpu(device); !copies.empty())
-        out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
+    if (const auto copies = copies_of_cpu(device, 2); !copies.empty())
+        out.push_back({"bandwidth_copy", {{"size", copies}, {"width", "64"}}});
     return out;
 }
 
@@ -272,14 +273,6 @@ std::vector<Part> parts_of_variant(const std::string& id, const Device& device) 
     return out;
 }
 
-/// `points` footprints between `from` and `to`, in geometric steps, without the ends.
-std::string between(double from, double to, int points) {
-    std::vector<std::string> out;
-    for (int i = 1; i <= points; ++i)
-        out.push_back(whole_pages(from * std::pow(to / from, static_cast<double>(i) / (points + 1))));
-    return join(out, ",");
-}
-
 /// The begin and end of a figure's cache level, from the operating system; "l2.rate" is of level 2.
 std::optional<std::pair<double, double>> level_of(const std::string& figure, const Device& device) {
     if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
@@ -299,12 +292,10 @@ std::vector<Part> parts_of_level(const std::string& id, const std::string& figur
                  {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
     }
     if (glob_match("bandwidth.l?.copy", id)) {
-        const auto level = model::copied_in_last_level(device);
-        constexpr double largest = 32 << 20;  // as in copies_of_cpu()
+        const auto copies = copies_of_cpu(device, 3);
         const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
-        if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
-        return {{"bandwidth_copy",
-                 {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
+        if (!device.is_cpu() || !is_last || copies.empty()) return {};
+        return {{"bandwidth_copy", {{"width", "64"}, {"size", copies}}}};
     }
     constexpr double near = 1.34;  // footprints with a smaller ratio may be of the same level
     const auto level = level_of(figure, device);
