@@ -239,10 +239,10 @@ BOOST_AUTO_TEST_CASE(share_of_a_copy_and_of_a_cache_are_joined_if_they_are_far_a
         r.yardstick = model::YardstickInfo{512 << 10, rate, "hot", 5};
         return report::copy_sentence(r, explanation(r));
     };
-    BOOST_TEST(joined(5e9) == "105 %, but L2 bandwidth 5 %; both hold: the copy moves 524 kB of its own (caches "
+    BOOST_TEST(joined(5e9) == "105 %, since caches serve some bytes or most are reads, but L2 bandwidth 5 %; both hold: the copy moves 524 kB of its own (caches "
                               "hot), whichever level holds them, and the bound is the time that L2 alone takes at its "
                               "full rate");
-    BOOST_TEST(says(report::explanation_text(r, explanation(r), {false, 400}), "of copy: 105 %, but L2"));
+    BOOST_TEST(says(report::explanation_text(r, explanation(r), {false, 400}), "of copy: 105 %, since caches serve"));
     BOOST_TEST(joined(500e9) == "");  // 1 % and 5 %: neither is worth a sentence
     r.time = record(10e-6, {}).time;
     BOOST_TEST(joined(80e9) == "");  // 66 % and about 50 %: no contradiction

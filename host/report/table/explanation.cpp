@@ -187,8 +187,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     return "not explained: " + whole_percent(1 - explained(e, time)) +
            (known.empty() ? "" : "; known: " + join(known, ", ")) +
            (e.of_copy >= 0.01 ? "; at a copy's rate its bytes take " + whole_percent(e.of_copy) + " of the time" +
-                                     (e.of_copy > beyond ? ": caches serve some of them, or most are reads" : "")
-                               : "") +
+                                    (e.of_copy > beyond ? ": caches serve some of them, or most are reads" : "")
+                              : "") +
            (!e.no_peak.empty()                              ? "; the profile has no peak for " + join(e.no_peak, ", ")
             : not_split                                     ? concat("; ", *not_split)
             : std::max(explained(e, time), e.of_copy) < 0.5 ? "; cllab has no bound for the rest"
@@ -208,10 +208,11 @@ std::string copy_sentence(const model::Record& record, const Explanation& e) {
     const double share = level->seconds / record.time->median, larger = std::max(share, e.of_copy);
     if (larger <= 2 * std::min(share, e.of_copy) || larger < worth_saying) return "";
     return fmt::format(
-        "{}, but {} {}; both hold: the copy moves {} of its own (caches {}), whichever level holds them, and the "
+        "{}{}, but {} {}; both hold: the copy moves {} of its own (caches {}), whichever level holds them, and the "
         "bound is the time that {} alone takes at its full rate",
-        whole_percent(e.of_copy), level->name, whole_percent(share),
-        format_rate(static_cast<double>(record.yardstick->bytes), "B"), record.yardstick->cache, level->brief);
+        whole_percent(e.of_copy), e.of_copy > beyond ? ", since caches serve some bytes or most are reads" : "",
+        level->name, whole_percent(share), format_rate(static_cast<double>(record.yardstick->bytes), "B"),
+        record.yardstick->cache, level->brief);
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -260,8 +261,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         add_refusal(j, model::name(record.status), one_line(record.reason), "a kernel that is ok on this device");
     for (const auto& [what, why] : e.unbounded)
         add_refusal(j["figures"][what], "no bound", why,
-                    std::ranges::count(e.no_peak, what) > 0
-                        ? "a profile that has it (`cllab profile`)"
+                    std::ranges::count(e.no_peak, what) > 0 ? "a profile that has it (`cllab profile`)"
                     : what == model::execution_title
                         ? "a kernel of plain buffers, a runtime that uses the host's memory, and an idle machine"
                         : "a `work` line that declares it, or a count by Oclgrind or ncu");
