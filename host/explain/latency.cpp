@@ -180,8 +180,7 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     }
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
-    if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    if (part.id == "fma.latency.uint" && limits.find("fma.clock"))
+    if (is_gpu(record) || (part.id == "fma.latency.uint" && limits.find("fma.clock")))
         return {each, least_of_floats * std::min(each, latency.value)};
     // If the chain's length and the number of float operations differ by less than a fifth, the chain is one of floats.
     const double floats = float_operations(*record.counts);
