@@ -174,9 +174,8 @@ std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t 
     const auto distance = [&](std::size_t d) {
         return std::abs(std::log(static_cast<double>(d * channels) / static_cast<double>(wanted)));
     };
-    for (std::size_t d = 2; d <= images; ++d) {
+    for (std::size_t d = 2; d <= images; ++d)
         if (images % d == 0 && distance(d) < distance(best)) best = d;
-    }
     return best;
 }
 

@@ -52,10 +52,9 @@ Setup setup(const Request& request, const Shape& shape) {
     out.work.steps = items;
     out.check = [expected, offset = offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<float>("out");
-        for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte) {
+        for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte)
             if (!buffers.untouched("out", byte))
                 return concat("out[", byte / sizeof(float), "] was written; the first is ", offset);
-        }
         return first_difference<float>(buffers, "out", [&](std::size_t i) { return i < offset ? found[i] : expected; });
     };
     return out;

@@ -92,9 +92,8 @@ inline std::optional<std::string> check(const Matrices& in, std::span<const floa
     const auto c = in.c_before();
     const auto before = c.empty() ? std::vector<std::uint64_t>(in.m) : times(c, in.m, x);
     const auto after = times(found, in.m, x);
-    for (std::size_t r = 0; r < in.m; ++r) {
+    for (std::size_t r = 0; r < in.m; ++r)
         if (after[r] != before[r] + operations * expected[r]) return difference_in_row(in, found, r, operations);
-    }
     return std::nullopt;
 }
 
