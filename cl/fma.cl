@@ -1,6 +1,7 @@
 // fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every
 // step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. Of whole numbers, whose squares would soon
-// end in few values, it is x <- x * a + c, which goes through all of them. The host defines:
+// end in few values, it is x <- x * a + c, which goes through all of them. `add` and `multiply` run x <- x + c and
+// x <- x * c. The host defines:
 //   TYPE    float, double, half, uint or ushort       WIDTH   1, 2, 4, 8 or 16 elements a vector
 //   TYPE_half with PAIRS  half where the language has no arithmetic of it but the device has pairs (NVIDIA): TYPE is ushort
 //   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
@@ -71,7 +72,11 @@
 #define STORE(v, offset, p) PASTE(vstore, WIDTH)(v, 0, (p) + (offset))
 #endif
 
-#if defined(PAIRS)
+#if defined(FMA_ADD)
+#define STEP(j) x##j = x##j + c;
+#elif defined(FMA_MULTIPLY)
+#define STEP(j) x##j = x##j * c;
+#elif defined(PAIRS)
 #define STEP(j) asm("fma.rn.f16x2 %0, %0, %0, %1;" : "+r"(x##j) : "r"(c));
 #elif defined(TYPE_ushort) && WIDTH == 1  // in C the product of two is an int, which it may exceed
 #define STEP(j) x##j = (ushort)((uint)x##j * a + c);
@@ -113,7 +118,7 @@
 #endif
 
 #if defined(FMA_LATENCY) || defined(FMA_ILP) || defined(FMA_LOOP) || defined(FMA_CODE) || defined(FMA_PEAK) || \
-    defined(FMA_UNITS) || defined(FMA_ALIGN)
+    defined(FMA_UNITS) || defined(FMA_ALIGN) || defined(FMA_ADD) || defined(FMA_MULTIPLY)
 // One loop; which variant it is lies in ILP, UNROLL and the launch. The branch is paid once every UNROLL steps. The AHEAD
 // steps before the loop of `align` move it in the instruction fetch lines.
 kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out, TYPE constant_c, int trips) {
@@ -176,17 +181,17 @@ over: load
 
 axis type: element type
   choice: float, double, half, uint, ushort
-  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+  only: latency, add, multiply, ilp, loop, nested, unrolled, align, code, peak, units
 axis width: elements per vector
   whole: 1 to 16, powers of two
   usual: 1
-  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
-axis ilp: independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2
+  only: latency, add, multiply, ilp, loop, nested, unrolled, align, code, peak, units
+axis ilp: independent chains per work-item; auto is 1 for latency, add and multiply, 4 for peak and units, else 2
   whole: 1 to 16, powers of two
-  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+  only: latency, add, multiply, ilp, loop, nested, unrolled, align, code, peak, units
 axis unroll: steps of a chain between two branches; auto is 16 for peak and align, else 64
   whole: 1 to 16Ki
-  only: latency, ilp, loop, nested, unrolled, align, peak, units
+  only: latency, add, multiply, ilp, loop, nested, unrolled, align, peak, units
 axis ahead: steps of each chain before the loop, which move the loop in the lines that instructions are fetched in
   unit: FMA
   whole: 0 to 15
@@ -203,10 +208,16 @@ axis load: work-groups as a percentage of the compute units the driver reports; 
     one group
   unit: %
   real: 0.01 to 100000
-  only: latency, ilp, loop, nested, unrolled, align, code, peak, units
+  only: latency, add, multiply, ilp, loop, nested, unrolled, align, code, peak, units
 
 variant latency: One chain in one work-item: each step waits for the one before.
   with type: float,double,half,uint,ushort
+  over: load
+variant add: One chain of additions in one work-item.
+  with type: float,double
+  over: load
+variant multiply: One chain of multiplications in one work-item.
+  with type: float,double
   over: load
 variant clock: Waits on the counter that kernels can read; the timer then gives its frequency.
   needs: clock

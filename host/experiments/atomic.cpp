@@ -109,18 +109,16 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         out.push_back(found);
         return;
     }
-    if (least.x == 1)
-        out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1,
-                                   "all work-items add to one word"));
-    for (const auto& s : curve.samples)
-        if (s.x > 1 && s.x < most.x)
-            out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
-                                       curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
-                                       "work-items spread over so many counters"));
-    if (most.x > 1)
-        out.push_back(rate_finding(curve.variant + ".many",
-                                   curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
-                                   "work-items spread over the most counters of the sweep"));
+    for (const auto& s : curve.samples) {
+        const auto number = text_of(s.x), name = curve.variant + " atomics, " + number + " addresses";
+        if (s.x == 1)
+            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", s, 1,
+                                       "all work-items add to one word"));
+        else
+            out.push_back(rate_finding(curve.variant + (s.x < most.x ? "." + number : ".many"), name, "op/s", s, 1,
+                                       s.x < most.x ? "work-items spread over so many counters"
+                                                    : "work-items spread over the most counters of the sweep"));
+    }
 }
 
 Experiment describe() {

@@ -4,11 +4,14 @@
 
 #include "experiments/lib/family.hpp"
 
-// The expected results of a batch normalization in double precision, and the error allowed for a float result.
-namespace cllab::model::batchnorm {
+namespace cllab::model::batchnorm_family {
 
-inline constexpr double epsilon = 1e-5, momentum = 0.1;
-inline constexpr std::size_t planes_of_a_piece = 64;  ///< per thread at a time
+using namespace lib;
+
+// The expected results of a batch normalization in double precision, and the error allowed for a float result.
+
+constexpr double epsilon = 1e-5, momentum = 0.1;
+constexpr std::size_t planes_of_a_piece = 64;  ///< per thread at a time
 
 struct Shape {
     std::size_t images = 0, channels = 0, plane = 0;  ///< plane: rows times columns
@@ -37,7 +40,7 @@ struct Data {
 };
 
 /// Two passes in double are exact enough for any float result.
-inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_channel) {
+Statistics statistics_of(const Shape& s, std::span<const float> x, bool by_channel) {
     const std::size_t sets = by_channel ? s.channels : s.pixels();
     const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
     Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
@@ -63,18 +66,17 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
     return out;
 }
 
-inline const Statistics& Data::statistics(bool by_channel) const {
+const Statistics& Data::statistics(bool by_channel) const {
     auto& out = made->statistics[by_channel];
-    std::call_once(made->once[by_channel],
-                   [&] { out = batchnorm::statistics(shape, lib::view<float>(x), by_channel); });
+    std::call_once(made->once[by_channel], [&] { out = statistics_of(shape, view<float>(x), by_channel); });
     return out;
 }
 
 /// Random input whose channels differ in mean (to several deviations from zero) and deviation.
-inline Data random_data(const Shape& s, std::uint64_t seed) {
-    const auto x = lib::filled<float>(s.total(), [s, seed](std::span<float> v) {
-        const auto uniform = lib::random_floats(s.total(), seed, -1, 1);
-        const auto u = lib::view<float>(uniform);
+Data random_data(const Shape& s, std::uint64_t seed) {
+    const auto x = filled<float>(s.total(), [s, seed](std::span<float> v) {
+        const auto uniform = random_floats(s.total(), seed, -1, 1);
+        const auto u = view<float>(uniform);
         Random random(~seed);
         std::vector<float> centre(s.channels), width(s.channels);
         for (auto& f : centre) f = random.real(-4, 4);
@@ -87,27 +89,27 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
             }
         });
     });
-    return {s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
-            lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f)};
+    return {s, x, random_floats(s.channels, seed + 2, 0.5f, 1.5f), random_floats(s.channels, seed + 3, -1, 1),
+            random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f)};
 }
 
 /// The difference of a float from `expected` in words, if it exceeds `allowed`; else nullopt.
-inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
-                                      double allowed) {
+std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
+                               double allowed) {
     if (errors && errors->tolerates(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
-    return lib::difference(buffer, i, found, static_cast<float>(expected));
+    return difference(buffer, i, found, static_cast<float>(expected));
 }
 
 /// Checks y, means, scales (1 / sqrt(variance + epsilon)) and, by channel, the running statistics. A mean may be off by
 /// 1e-5 of its set's size. Float sums of some hundred thousand values in any order stay below that. The other limits
 /// follow from it by the derivatives of the formulas.
-inline std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
+std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
     const auto& s = d.shape;
     const auto& set = d.statistics(by_channel);
     const auto means = buffers.as<float>("means"), scales = buffers.as<float>("scales"), y = buffers.as<float>("y");
-    const auto gamma = lib::view<float>(d.gamma), beta = lib::view<float>(d.beta), x = lib::view<float>(d.x),
-               before = lib::view<float>(d.running);
+    const auto gamma = view<float>(d.gamma), beta = view<float>(d.beta), x = view<float>(d.x),
+               before = view<float>(d.running);
     const std::size_t sets = set.mean.size();
     std::vector<double> scale(sets), mean_off(sets), scale_off(sets);
     for (std::size_t i = 0; i < sets; ++i) {
@@ -135,37 +137,29 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
         }
     }
     std::mutex merging;
-    return lib::first_of_pieces(
-        s.images * s.channels, planes_of_a_piece,
-        [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-            std::optional<Errors> errors;
-            if (buffers.errors) errors.emplace(buffers.errors->allowed());
-            for (std::size_t plane = begin; plane < end; ++plane) {
-                const std::size_t c = plane % s.channels;
-                const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
-                for (std::size_t i = 0; i < s.plane; ++i) {
-                    const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
-                    const double moved = x[at] - set.mean[k];
-                    const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
-                    if (auto wrong =
-                            off(errors ? &*errors : nullptr, "y", at, y[at], moved * scale[k] * g + b, allowed))
-                        return wrong;
-                }
-            }
-            if (!errors) return std::nullopt;
-            const std::lock_guard lock(merging);
-            buffers.errors->merge(*errors);
-            return std::nullopt;
-        });
+    return first_of_pieces(s.images * s.channels, planes_of_a_piece,
+                           [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+                               std::optional<Errors> errors;
+                               if (buffers.errors) errors.emplace(buffers.errors->allowed());
+                               for (std::size_t plane = begin; plane < end; ++plane) {
+                                   const std::size_t c = plane % s.channels;
+                                   const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
+                                   for (std::size_t i = 0; i < s.plane; ++i) {
+                                       const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
+                                       const double moved = x[at] - set.mean[k];
+                                       const double allowed =
+                                           1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
+                                       if (auto wrong = off(errors ? &*errors : nullptr, "y", at, y[at],
+                                                            moved * scale[k] * g + b, allowed))
+                                           return wrong;
+                                   }
+                               }
+                               if (!errors) return std::nullopt;
+                               const std::lock_guard lock(merging);
+                               buffers.errors->merge(*errors);
+                               return std::nullopt;
+                           });
 }
-
-}  // namespace cllab::model::batchnorm
-
-namespace cllab::model::batchnorm_family {
-
-using namespace lib;
-using batchnorm::Data;
-using batchnorm::Shape;
 
 bool by_channel(const std::string& variant) { return variant.rfind("channel", 0) == 0; }
 
@@ -180,9 +174,8 @@ std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t 
     const auto distance = [&](std::size_t d) {
         return std::abs(std::log(static_cast<double>(d * channels) / static_cast<double>(wanted)));
     };
-    for (std::size_t d = 2; d <= images; ++d) {
+    for (std::size_t d = 2; d <= images; ++d)
         if (images % d == 0 && distance(d) < distance(best)) best = d;
-    }
     return best;
 }
 
@@ -257,7 +250,7 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
 
 Setup setup(const Request& request, const Choice& s) {
     const auto data = cached(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
-                             [&] { return batchnorm::random_data(s, request.seed); });
+                             [&] { return random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = defines({{"IMAGES", s.images}, {"CHANNELS", s.channels}, {"PLANE", s.plane}}, "u");
@@ -268,7 +261,7 @@ Setup setup(const Request& request, const Choice& s) {
         pixel(out, request, s);
     out.work = {8.0 * s.total(), 0, static_cast<double>(s.total())};
     out.check = [data, channels = by_channel(request.variant.name)](const Buffers& buffers) {
-        return batchnorm::check(*data, channels, buffers);
+        return check(*data, channels, buffers);
     };
     return out;
 }

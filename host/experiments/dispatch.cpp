@@ -125,9 +125,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (!fit || fit->residual > 0.03) {
         // If residency limits the large groups, the small groups give the two rates.
         std::vector<double> small_sizes, small_rates;
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
+        for (std::size_t i = 0; i < sizes.size(); ++i)
             if (sizes[i] <= 384) small_sizes.push_back(sizes[i]), small_rates.push_back(rates[i]);
-        }
         if (const auto again = fit_dispatch(small_sizes, small_rates);
             again && (!fit || again->residual < fit->residual))
             fit = again;

@@ -10,21 +10,23 @@ using namespace lib;
 
 /// One cell's sizes, all resolved.
 struct Shape {
-    std::string type;
+    std::string variant, type;
     std::size_t width = 1, ilp = 1, unroll = 1, ahead = 0, items = 1, groups = 1;
     std::int64_t steps = 0;  ///< approximate links of each chain in the shorter run
+    bool single = false;     ///< a link is an addition or a multiplication
 };
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     const bool gpu = device.is_gpu();
-    Shape s;
+    Shape s{.variant = variant, .single = is_one_of(variant, {"add", "multiply"})};
     if (variant == "clock") return s;
+    const bool one_chain = s.single || variant == "latency";
     s.type = params.text("type");
     s.width = params.count("width");
 
     // Four chains fill a GPU, which also has other waves, and a CPU at 16 elements (eight 32-byte vectors). Wider
     // vectors of a CPU show at ilp=8.
-    const std::size_t chains = variant == "latency" ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
+    const std::size_t chains = one_chain ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
     s.ilp = params.count("ilp", chains);
     if (variant == "code")
         s.unroll = std::max<std::size_t>(1, params.count("code", 1024) / s.ilp);
@@ -32,7 +34,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         s.unroll = params.count("unroll", variant == "peak" || variant == "align" ? 16 : 64);
     if (variant == "align") s.ahead = params.count("ahead");
 
-    if (variant != "latency") {
+    if (!one_chain) {
         const std::size_t wave = wave_width(device);
         const std::size_t waves = !gpu ? 1 : variant == "units" ? 1024 / wave : variant == "peak" ? 256 / wave : 16;
         s.items =
@@ -60,11 +62,16 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
         Random random(seed);
         for (auto& x : starts) x = static_cast<T>(random());
     }
+    T (*step)(T, T) = chain_step;
+    if constexpr (std::is_floating_point_v<T>) {
+        if (s.variant == "add") step = [](T x, T y) { return x + y; };
+        if (s.variant == "multiply") step = [](T x, T y) { return x * y; };
+    }
     out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)},
                 value("constant_c", c), trips()};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
         const std::int64_t steps = static_cast<std::size_t>(buffers.trips) * s.unroll + s.ahead;
-        const auto sums = chain_sums(starts, c, steps, s.ilp, s.width);
+        const auto sums = chain_sums(starts, c, steps, s.ilp, s.width, step);
         return first_difference<T>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
     };
 }
@@ -106,18 +113,23 @@ Setup setup(const Request& request, const Shape& s) {
     if (pairs && s.width != 2) throw Unsupported("this device computes half precision in pairs only; use width=2");
     if (s.type == "half" && !device.fp16 && !pairs) throw Unsupported("the device has no half precision arithmetic");
 
+    if (s.single && s.type != "float" && s.type != "double")
+        throw Unsupported("the chains of additions and of multiplications are of type float or double");
+
     Setup out;
     const std::size_t count = 4 + s.ilp * s.width;
+    // A chain of products must not overflow.
+    const double c = s.variant == "multiply" ? 1 + 0x1p-13 : chain_constant;
     if (s.type == "double")
-        fill<double>(out, s, request.seed, chain_constant, chain_starts<double>(count, request.seed));
+        fill<double>(out, s, request.seed, c, chain_starts<double>(count, request.seed));
     else if (s.type == "half")
-        fill<Half>(out, s, request.seed, to_half(chain_constant), half_starts(count, request.seed));
+        fill<Half>(out, s, request.seed, to_half(c), mapped(chain_starts<float>(count, request.seed), to_half));
     else if (s.type == "uint")
         fill<std::uint32_t>(out, s, request.seed, 0x2545F491u, {});
     else if (s.type == "ushort")
         fill<std::uint16_t>(out, s, request.seed, 0xF491, {});
     else
-        fill<float>(out, s, request.seed, static_cast<float>(chain_constant), chain_starts<float>(count, request.seed));
+        fill<float>(out, s, request.seed, static_cast<float>(c), chain_starts<float>(count, request.seed));
     launch_groups(out, s.groups, s.items);
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
@@ -126,10 +138,12 @@ Setup setup(const Request& request, const Shape& s) {
         static_cast<double>(s.ilp * s.width) *
         (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
     const auto bits = s.type == "double" ? 64u : s.type == "half" || s.type == "ushort" ? 16u : 32u;
-    out.declared = {
-        {is_whole_type(s.type) ? Declared::What::integer_multiply : Declared::What::multiply_add, links, bits}};
+    out.declared = {{s.single                ? Declared::What::function
+                     : is_whole_type(s.type) ? Declared::What::integer_multiply
+                                             : Declared::What::multiply_add,
+                     links, bits}};
     out.chained = request.variant.name == "latency";
-    out.work.flops = 2.0 * (s.items * s.groups * s.ilp * s.width);
+    out.work.flops = (s.single ? 1.0 : 2.0) * (s.items * s.groups * s.ilp * s.width);
     if (pairs) out.defines.push_back("PAIRS");
     if (s.type == "half") out.extensions = {"cl_khr_fp16"};
     if (s.type == "double") out.extensions = {"cl_khr_fp64"};

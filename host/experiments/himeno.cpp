@@ -68,10 +68,8 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
         const Extent gosa(plan.gosa_items);
         out.steps.push_back(launch("sweep", "", plan.global, plan.local, sweep_args));
         out.steps.push_back(launch("residual", "himeno_gosa", gosa, gosa, {"partial", "count", "gosa"}));
-        if (plan.copy)
-            out.steps.push_back(launch("copy", "himeno_copy", plan.global, plan.local, {"p", "q"}));
-        else
-            out.steps.push_back(Swap{"p", "q"});
+        const auto copy = launch("copy", "himeno_copy", plan.global, plan.local, {"p", "q"});
+        out.steps.push_back(plan.copy ? Step(copy) : Swap{"p", "q"});
     }
     if (all_up) out.steps.push_back(Download{"p"});
     if (plan.transfers != Transfers::none) out.steps.push_back(Download{"gosa"});

@@ -1,6 +1,4 @@
 // muladd: the smallest kernel that computes something, for reading its code.
-#include <cstdio>
-
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::muladd_family {
@@ -20,12 +18,6 @@ Operands operands(std::uint64_t seed) {
         const float product = a * b;
         if (std::fma(a, b, c) != product + c && std::fma(a, b, c) != 0) return {a, b, c};
     }
-}
-
-std::string hexadecimal(float value) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.9g (%a)", static_cast<double>(value), static_cast<double>(value));
-    return text;
 }
 
 struct Shape {
@@ -60,16 +52,10 @@ Setup setup(const Request& request, const Shape& shape) {
     out.work.steps = items;
     out.check = [expected, offset = offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<float>("out");
-        for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte) {
+        for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte)
             if (!buffers.untouched("out", byte))
                 return concat("out[", byte / sizeof(float), "] was written; the first is ", offset);
-        }
-        for (std::size_t i = offset; i < found.size(); ++i) {
-            if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected) &&
-                !buffers.near_enough(found[i], expected))
-                return concat("out[", i, "] is ", hexadecimal(found[i]), ", expected ", hexadecimal(expected));
-        }
-        return std::nullopt;
+        return first_difference<float>(buffers, "out", [&](std::size_t i) { return i < offset ? found[i] : expected; });
     };
     return out;
 }

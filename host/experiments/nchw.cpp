@@ -46,9 +46,8 @@ std::optional<std::string> check(const Sizes& z, const Buffers& buffers) {
         for (auto n = static_cast<std::uint32_t>(begin); n < end; ++n) {
             for (std::uint32_t pixel = 0; pixel < plane; ++pixel) {
                 std::uint32_t expected = n * z.c * plane + pixel;
-                for (std::uint32_t c = 0; c < z.c; ++c, ++i, expected += plane) {
+                for (std::uint32_t c = 0; c < z.c; ++c, ++i, expected += plane)
                     if (found[i] != expected) return difference("out", i, found[i], expected);
-                }
             }
         }
         return std::nullopt;

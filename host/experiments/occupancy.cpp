@@ -41,11 +41,10 @@ Setup setup(const Request& request, const Shape& s) {
 
     Setup out;
     out.args = {Input{"in", in}, Output{"out", 4 * s.items()}};
-    if (by_local(variant)) {
+    if (by_local(variant))
         out.args.push_back(Local{"ballast", std::max<std::size_t>(s.ballast, 4 * s.local)});
-    } else {
+    else
         out.defines = {concat("LIVE=", s.live)};
-    }
     out.args.push_back(value("untouched", std::int32_t{-1}));
     out.args.push_back(value("trips", s.trips));
     launch_groups(out, s.groups, s.local);
@@ -90,12 +89,10 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
                             " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
                             " times as long";
-    if (by_local(curve.variant))
-        out.push_back(
-            {"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held, next, how});
-    else
-        out.push_back(
-            {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
+    const bool local = by_local(curve.variant);
+    out.push_back({(local ? "local." : "registers.") + curve.variant,
+                   (local ? "local memory a group before " : "registers held before ") + of + " slows",
+                   local ? "byte" : "", held, held, next, how});
 }
 
 Experiment describe() { return family("occupancy", shape_of, setup, {.conclude = of_each(conclude)}); }

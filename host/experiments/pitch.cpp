@@ -227,7 +227,10 @@ Setup setup(const Request& request, const Choice& choice) {
     out.args = {Input{"src", scene->src}, Output{"dst", g.bytes(), width}};
     if (variant == "image") {
         out.args.front() = Image{"src", width, height, r8_unsigned, scene->src};
-        out.defines = image_options(request.device);
+        // PoCL 7.2 declares read_imageui only in OpenCL C 3.0; PoCL 3.1 to 7.1 accept 3.0, too.
+        const auto& device = request.device;
+        if (device.implementation == Implementation::pocl && device.device_version.starts_with("OpenCL 3"))
+            out.defines = {"-cl-std=CL3.0"};
     }
     add_arguments(out, variant, choice);
     launch_over(out, variant, choice);

@@ -119,12 +119,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     }
     if (best.value == 0) return {};
     std::vector<Finding> out{best};
-    if (from > 0) {
-        out.push_back(figure("pays_from", "pays_from", "byte", from,
-                             "smallest measured array where 128-bit accesses gain 10 % or more"));
-        out.push_back(figure("pays_to", "pays_to", "byte", to,
-                             "largest measured array where 128-bit accesses gain 10 % or more"));
-    }
+    for (const auto& [id, size, which] : {std::tuple{"pays_from", from, "smallest"}, {"pays_to", to, "largest"}})
+        if (from > 0)
+            out.push_back(figure(id, id, "byte", size,
+                                 concat(which, " measured array where 128-bit accesses gain 10 % or more")));
     return out;
 }
 

@@ -22,10 +22,8 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
         share += block.share;
         if (block.of_class("call") > 0) return 0;  // the listing may not contain the called function
         if (block.of_class("scalar_float") > 0) out = std::max(out, scalar_bits);
-        if (block.vector_bits() == 0u) continue;  // scalar code moves floats in vector registers
-        for (const auto& [name, count] : block.classes)
-            if (name.starts_with("vector_") && count > 0)
-                out = std::max(out, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
+        // Scalar code moves floats in vector registers.
+        if (block.vector_bits() != 0u) out = std::max(out, block.widest_vector());
     }
     return share >= nearly_all_samples ? out : 0;
 }
@@ -64,12 +62,17 @@ std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
     return out.figure.value < peak->value ? out : Peak{*peak, name};
 }
 
-/// Bounds `work.flops` by the peak of `work.type`.
-void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
+/// Bounds `work.flops` by the share `of_peak` of the peak of `work.type`.
+void bound_flops(const Record& record, const Limits& limits, Explanation& out, double of_peak = 1) {
     const auto& work = record.work;
     if (work.flops <= 0) return out.leave_out("arithmetic", "no operations are declared");
-    const auto peak = peak_of(record, limits);
+    auto peak = peak_of(record, limits);
     if (!peak) return out.lacks(work.type + " arithmetic", work.type + " peak", "fma.peak." + work.type);
+    if (of_peak < 1) {
+        for (double* rate : {&peak->figure.value, &peak->figure.low, &peak->figure.high}) *rate *= of_peak;
+        peak->figure.name += ", of which the counted operations reach " + format_significant(100 * of_peak, 2) +
+                             " %: a multiply-add is two";
+    }
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
     // A unit executes whole work-groups, so the time rises in steps.
@@ -97,8 +100,8 @@ double lanes_of(const Record& record) {
     return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
 }
 
-/// Bounds the counted arithmetic of each type; each operation takes as long as a multiply-add. Low end: float products
-/// are fused with sums, and only half of the integer products are executed.
+/// Bounds the counted arithmetic of each type; each operation takes as long as a multiply-add, which is two FLOP. Low
+/// end: float products are fused with sums, and only half of the integer products are executed.
 void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const auto before = out.bounds.size();
@@ -112,12 +115,12 @@ void bound_counted_flops(const Record& record, const Limits& limits, Explanation
         if (number <= 0) continue;
         auto typed = record;
         typed.work.type = type;
-        typed.work.flops = 2 * number;
+        typed.work.flops = number + (bits > 0 ? lanes_of(record) * both : 0);
         const auto known = out.bounds.size();
-        bound_flops(typed, limits, out);
+        bound_flops(typed, limits, out, typed.work.flops / (2 * number));
         for (auto& bound : std::span(out.bounds).subspan(known)) {
             bound.low *= least / number;
-            bound.how += ", each operation as a multiply-add, " + source_of(counts);
+            bound.how += ", " + source_of(counts);
             lower_to_time(bound, record);
             bound.simulated = true;
         }
@@ -175,8 +178,7 @@ Slow slow_operation(const OperationCount& o, const Record& record) {
 void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
     const double items = lanes_of(record) * uneven_share(record, limits);
     const bool scalar = is_scalar(record);
-    std::map<std::string, Bound> sums;
-    std::map<std::string, double> most;  // seconds of the slowest operation so far
+    std::map<std::string, std::pair<double, Bound>> sums;  // by unit: seconds of the slowest operation, and the sum
     for (const auto& o : record.counts->operations) {
         const auto slow = slow_operation(o, record);
         const double number = items * o.per_item.mean;
@@ -192,19 +194,17 @@ void bound_slow_operations(const Record& record, const Limits& limits, Explanati
             bound.low *= scalar ? scalar_call : 1 / most_floats_in_vector;
         if (!is_gpu(record) && record.counts->groups < limits.units) bound.low /= threads_of_core;
         bound.how += ", " + source_of(*record.counts);
-        const double seconds = bound.seconds;
-        auto& sum = sums[slow.unit];
-        bound.seconds += sum.seconds;
-        bound.low += sum.low;
-        bound.high += sum.high;
-        if (seconds > most[slow.unit]) {
-            most[slow.unit] = seconds;
-            sum = std::move(bound);
-        } else {
-            sum.seconds = bound.seconds, sum.low = bound.low, sum.high = bound.high;
+        auto& [most, sum] = sums[slow.unit];
+        if (bound.seconds > most) {  // it names the sum
+            most = bound.seconds;
+            std::swap(sum, bound);
         }
+        sum.seconds += bound.seconds;
+        sum.low += bound.low;
+        sum.high += bound.high;
     }
-    for (auto& [unit, sum] : sums) {
+    for (auto& [unit, one] : sums) {
+        auto& sum = one.second;
         lower_to_time(sum, record);
         add_asked(record, on_available_cores(std::move(sum), record, parallel_of(record, limits)), out);
     }

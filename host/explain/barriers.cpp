@@ -43,8 +43,8 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         const double rounds = record.counts ? rounds_of(record, limits) : 1;
         add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers * rounds, *each), out);
     } else {
-        const bool any = barrier_of_group(limits, std::numeric_limits<double>::infinity()) != nullptr;
-        if (any) return out.leave_out("barriers", "the profile has no barrier time for so few work-items");
+        if (barrier_of_group(limits, std::numeric_limits<double>::infinity()))
+            return out.leave_out("barriers", "the profile has no barrier time for so few work-items");
         out.lacks("barriers", "barrier time", "barrier.item");
     }
 }

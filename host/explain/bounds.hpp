@@ -46,6 +46,9 @@ std::optional<double> counter_of(const Record& record, const std::string& name);
 /// `work-groups / work-groups that the device holds at once` (CPU: one per core); at least 1. Needs `record.counts`.
 double rounds_of(const Record& record, const Limits& limits);
 
+/// Whether most loads of a work-item form a chain, in which each load gives the address of the next.
+bool waits_for_loads(const Record& record);
+
 /// Compute units that the work-groups can occupy; all if the number of work-groups is unknown.
 double parallel_of(const Record& record, const Limits& limits);
 /// Factor by which the work takes longer if the number of work-groups is no multiple of the units: `ceil(groups /
@@ -130,8 +133,8 @@ double share_of(const Hot& hot, IsMeant is_meant) {
 }
 /// Null if the code was not sampled.
 const Hot* sampled_code(const Record& record);
-/// Float additions, multiplications, multiply-adds and divisions per work-item.
-double plain_floats(const Counts& counts);
+/// Float additions, multiplications, multiply-adds and divisions per work-item. `bits`: 0 for all types.
+double plain_floats(const Counts& counts, unsigned bits = 0);
 /// Elements of "float", "product" or "division" that one pass of the block computes.
 double elements_of(const HotBlock& block, const char* what);
 /// Floats per vector in the hot block; 1 for scalar code.

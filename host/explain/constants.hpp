@@ -120,6 +120,8 @@ constexpr double looks_ahead = 1000;
 /// If consecutive work-items overlap by more than this share, a core works on several at once, and their chains give no
 /// bound. Fitted. (why_counted_operations)
 constexpr double most_overlap = 0.5;
+/// Links of a chain of loads that names a limiter. A gather has two: an index and an element. (why_one_core)
+constexpr double least_chase = 4;
 /// Shortest `time of a chain's operation / time of a multiply-add`. A CPU adds floats in half that time and computes
 /// logic in a quarter. A GPU's compiler fuses operations. (why_counted_operations)
 constexpr double least_of_floats = 0.5, least_of_any = 0.25;

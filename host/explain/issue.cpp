@@ -147,10 +147,10 @@ void bound_by_counters(const Record& record, const Limits& limits, Explanation& 
 
 }  // namespace
 
-double plain_floats(const Counts& counts) {
+double plain_floats(const Counts& counts, unsigned bits) {
     double all = 0;
     for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) all += o.per_item.mean;
+        if (o.kind <= Operation::float_divide && (bits == 0 || o.bits == bits)) all += o.per_item.mean;
     return all;
 }
 
@@ -165,13 +165,7 @@ double elements_of(const HotBlock& block, const char* what) {
 
 double items_at_a_time(const Record& record) {
     const auto* block = record.hot ? record.hot->hottest() : nullptr;
-    unsigned bits = 32;
-    if (block)
-        for (const auto& [name, count] : block->classes)
-            if (name.starts_with("vector_"))
-                if (const auto found = parse_integer(std::string_view(name).substr(7)))
-                    bits = std::max(bits, static_cast<unsigned>(*found));
-    return bits / 32.0;
+    return std::max(32u, block ? block->widest_vector() : 0) / 32.0;
 }
 
 // A compiler may peel work-items off the loop over a work-group, so copies of the hot block count as the block.
@@ -187,6 +181,8 @@ double passes_of_hot_block(const Record& record) {
     for (const auto& [what, number] : computed(*record.counts))
         if (const double elements = elements_of(*block, what); elements > 0)
             out = std::max(out, record.counts->items * number / elements);
+    if (const auto chase = block->memory.find(HotBlock::index_chain); out <= 0 && chase != block->memory.end())
+        out = record.counts->items * record.counts->path.loads / chase->second;
     return out;
 }
 

@@ -112,26 +112,44 @@ double float_operations(const Counts& counts) {
     return operations(counts, Operation::float_function) + plain_floats(counts);
 }
 
-/// The latency figure of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
-std::string type_of_chain(const Counts& counts) {
-    const auto floats = [&](unsigned bits) {
-        return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
-               operations(counts, Operation::float_multiply, bits);
-    };
-    if (floats(64) > floats(32)) return "fma.latency.double";
-    return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
+/// Additions, multiplications and multiply-adds per work-item, each with the figure of its latency, fastest first.
+std::array<std::pair<double, std::string>, 3> floats_of(const Counts& counts, const std::string& type) {
+    const unsigned bits = type == "double" ? 64 : 32;
+    return {{{operations(counts, Operation::float_add, bits), "fma.add." + type},
+             {operations(counts, Operation::float_multiply, bits), "fma.multiply." + type},
+             {operations(counts, Operation::float_fma, bits), "fma.latency." + type}}};
 }
 
-/// Seconds for `number` operations of a chain, each of a multiply-add's latency. CPU integers: a product and the next
-/// sum together take that latency, other operations one cycle. If `number` is at least `most_samples` of the
-/// work-item's float operations, the chain contains the functions and divisions.
+/// The type of the kernel's arithmetic: double or float, whichever is more frequent, or else uint.
+std::string type_of_chain(const Counts& counts) {
+    const double wide = plain_floats(counts, 64), narrow = plain_floats(counts, 32);
+    return wide > narrow ? "double" : narrow > 0 ? "float" : "uint";
+}
+
+/// Seconds for `number` operations of a chain. GPU: each has a multiply-add's latency. CPU: the counted floats come
+/// first, the fastest kind first; then products of integers, which take a multiply-add's latency together with the next
+/// sum; then operations of one cycle. If `number` is at least `most_samples` of the work-item's float operations, the
+/// chain contains the functions and divisions.
 double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
     const auto& counts = *record.counts;
     const auto* clock = limits.find("fma.clock");
-    const double products = std::min(operations(counts, Operation::integer_multiply), number / 2);
-    double seconds = number * multiply_add;
-    if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
-        seconds = products * multiply_add + (number - 2 * products) / clock->value;
+    double rest = number, seconds = 0;
+    const auto take = [&](double most, double each) {
+        const double taken = std::min(rest, most);
+        rest -= taken;
+        seconds += taken * each;
+    };
+    if (!is_gpu(record)) {
+        const auto type = type_of_chain(counts);
+        for (const auto& [some, figure] : floats_of(counts, type)) {
+            const auto* latency = limits.find(figure);
+            take(some, latency ? latency->value : least_of_floats * multiply_add);
+        }
+        take(operations(counts, Operation::float_function) + operations(counts, Operation::float_divide), multiply_add);
+        take(2 * operations(counts, Operation::integer_multiply), multiply_add / 2);
+        if (clock) take(rest, 1 / clock->value);
+    }
+    seconds += rest * multiply_add;
     if (number < most_samples * float_operations(counts)) return seconds;
     for (const auto& o : counts.operations) {
         const bool divides = o.kind == Operation::float_divide;
@@ -162,14 +180,14 @@ std::pair<double, double> time_of(const Part& part, const Figure& latency, const
     }
     if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
     each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
-    if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
-    // If the chain's length and the number of float operations differ by less than a fifth, the chain consists of float
-    // operations.
+    if (is_gpu(record) || (part.id == "fma.latency.uint" && limits.find("fma.clock")))
+        return {each, least_of_floats * std::min(each, latency.value)};
+    // If the chain's length and the number of float operations differ by less than a fifth, the chain consists of
+    // float operations.
     const double floats = float_operations(*record.counts);
-    if (floats >= most_samples * part.number && part.number >= most_samples * floats)
-        return {each, least_of_floats * each};
-    const bool by_kind = part.id == "fma.latency.uint" && limits.find("fma.clock");
-    return {each, (by_kind ? least_of_floats : least_of_any) * std::min(each, latency.value)};
+    const bool of_floats = floats >= most_samples * part.number && part.number >= most_samples * floats;
+    const double least = of_floats ? least_of_floats * std::max(each, latency.value) : least_of_any * latency.value;
+    return {each, std::min(each, least)};
 }
 
 std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
@@ -182,7 +200,9 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         {{loads, "latency." + level + ".latency", "loads"},
          {chain.local_loads, is_gpu(record) ? "latency.local.latency" : "latency.l1.latency", "local loads"},
          {chain.atomics, "atomic.latency", "atomics"},
-         {chain.arithmetic, type_of_chain(*record.counts), "arithmetic"}}};
+         {chain.arithmetic, "fma.latency." + type_of_chain(*record.counts), "arithmetic"}}};
+    for (const auto& [some, figure] : floats_of(*record.counts, type_of_chain(*record.counts)))
+        if (!is_gpu(record) && some > 0 && !limits.find(figure)) out.missing.push_back(figure);
     ChainTime sum;
     double most = 0;
     for (const auto& part : parts) {
@@ -275,6 +295,11 @@ double rounds_of(const Record& record, const Limits& limits) {
                 {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
             items = 32.0 * found->waves;
     return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
+}
+
+bool waits_for_loads(const Record& record) {
+    const auto* counts = record.counts ? &*record.counts : nullptr;
+    return counts && counts->path.loads >= least_chase && counts->path.loads > counts->global.loads.mean / 2;
 }
 
 void bound_latency(const Record& record, const Limits& limits, Explanation& out) {

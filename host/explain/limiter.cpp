@@ -259,9 +259,7 @@ std::optional<Wait> longest_wait(const Record& record) {
 void name_by_wait(const Record& record, Explanation& out) {
     if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
     // Warps exist only between the first and the last work-item, not during the launch overhead.
-    const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
-    const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
-                 inside = std::max(0.0, record.time->median - launch);
+    const double launch = out.seconds_of("launch"), inside = std::max(0.0, record.time->median - launch);
     const auto is_busy = [&](const Bound& b) { return b.seconds >= std::max(busy * inside, launch); };
     const auto& of_reason = reason_of(*out.wait).bounds;
     auto limiter = std::ranges::find_if(

@@ -4,10 +4,11 @@
 // The kernel runs on one core in three forms, alternately. The first is the kernel as it is. In the second, each buffer
 // repeats a few KiB of its data, in small pages. In the third, these few KiB are also the only memory behind all
 // pages of the buffer, so that every access hits the nearest caches. The third time is what the core needs to execute
-// the instructions. The second minus the third is what the farther caches and memory add: access. The first minus the
-// second is what depends on the values: addresses, and branches that the core predicts wrongly. If the second is longer
-// than the first, small pages cost time, and access is the first minus the third. The kernel runs on one core, because
-// several cores would contend for the repeated pages.
+// the instructions. The second is longer by what the farther caches and memory add. The first is longer by what depends
+// on the values: addresses, and branches that the core predicts wrongly. If the second is longer than the first, small
+// pages cost time, and access is the first minus the third. If the third is longer than the second, the processor is
+// slow where many addresses share a page. The second is then what execution takes at most. The kernel runs on one core,
+// because several cores would contend for the repeated pages.
 #pragma once
 
 #include "explain/bounds.hpp"

@@ -20,13 +20,6 @@ std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figur
     return first;
 }
 
-/// Whether the time is long enough to be split on one core.
-bool is_long_enough(const Record& record, const Explanation& e) {
-    const auto launch = std::ranges::find(e.bounds, "launch", &Bound::id);
-    const double overhead = launch == e.bounds.end() ? 0 : launch->seconds;
-    return record.time->median >= std::max(least_to_split, launches_to_split * overhead);
-}
-
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
@@ -126,7 +119,8 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
     }
     if (record.time) drop_removed(record, out);
     if (record.time && !is_gpu(record) && out.limit == Limit::unexplained) {
-        const bool is_long = is_long_enough(record, out);
+        const bool is_long =
+            record.time->median >= std::max(least_to_split, launches_to_split * out.seconds_of("launch"));
         std::string why_not = is_long ? "its time on one core is not known" : model::too_short_to_split;
         if (const auto times = is_long ? measure_.on_one_core(cell, why_not) : std::nullopt)
             split_on_one_core(record, used_, *times, out);

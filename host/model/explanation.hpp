@@ -1,6 +1,7 @@
 // The limiter of a cell's time, as data. explain/ finds it, report/ prints it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,6 +89,10 @@ struct Explanation {
     }
     /// The bound that limits the time; null if none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
+    double seconds_of(std::string_view id) const {
+        const auto found = std::ranges::find(bounds, id, &Bound::id);
+        return found == bounds.end() ? 0 : found->seconds;
+    }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
     /// Whether the bound that limits the time, or the one that adds to it, has this id or short name.
     bool limited_by(std::string_view what) const {

@@ -78,13 +78,18 @@ unsigned HotBlock::of_class(const char* name) const {
     return found == classes.end() ? 0 : found->second;
 }
 
+unsigned HotBlock::widest_vector() const {
+    unsigned out = 0;
+    for (const auto& [name, count] : classes)
+        if (name.starts_with("vector_"))
+            out = std::max(out, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
+    return out;
+}
+
 std::optional<unsigned> HotBlock::vector_bits() const {
     const auto counted = elements.find(vector);
     if (counted == elements.end() || of_class("gather") + of_class("scatter") > counted->second) return std::nullopt;
-    unsigned widest = 0;
-    for (const auto& [name, count] : classes)
-        if (name.starts_with("vector_"))
-            widest = std::max(widest, static_cast<unsigned>(parse_integer(name.substr(7)).value_or(0)));
+    const auto widest = widest_vector();
     const auto scalar = of_class("scalar_float") + of_class("scalar_integer");
     if (counted->second > 0) return counted->second >= scalar ? std::optional(widest) : std::nullopt;
     // Scalar floating-point code also moves and compares values in vector registers.

@@ -40,6 +40,7 @@ struct HotBlock {
     std::map<std::string, double> elements{};
 
     unsigned of_class(const char* name) const;
+    unsigned widest_vector() const;  ///< N of the widest class "vector_N"; 0: none
     /// Bits of the widest vectors that the block computes with; 0: scalar instructions only. nullopt for a mixture of
     /// vector and scalar code, and if `elements` was not filled.
     std::optional<unsigned> vector_bits() const;

@@ -166,6 +166,8 @@ std::vector<Part> streams_of(const Device& device) {
 std::vector<Part> multiply_adds(const Device& device) {
     std::vector<Part> out{{"fma_clock"},
                           {"fma_latency"},
+                          {"fma_add"},
+                          {"fma_multiply"},
                           {"fma_units", {{"load", loads_around_units(device)}}},
                           // A CPU's widest vectors need more chains if a multiplication has a long latency. Narrow
                           // vectors leave registers for these chains.
@@ -316,7 +318,7 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     const auto dot = id.find('.');
     const auto family = id.substr(0, dot), figure = dot == std::string::npos ? "" : id.substr(dot + 1);
     const auto is = [&](const char* pattern) { return glob_match(pattern, id); };
-    if (is("fma.peak.*") || is("fma.latency.*")) {
+    if (is("fma.peak.*") || is("fma.latency.*") || is("fma.add.*") || is("fma.multiply.*")) {
         const auto variant = figure.substr(0, figure.find('.')), rest = figure.substr(variant.size() + 1);
         auto out = parts_of_variant(family + "_" + variant, device);
         for (auto& part : out) part.axes.emplace_back("type", rest.substr(0, rest.find('.')));

@@ -45,6 +45,28 @@ BOOST_AUTO_TEST_CASE(check_accepts_chains_and_rejects_one_step_or_bit_off) {
     BOOST_TEST(verdict(setup, "out", out, 5).find("out[17] is ") == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(chains_of_additions_or_products_detect_one_missing_step) {
+    for (const bool adds : {true, false}) {
+        const std::string variant = adds ? "add" : "multiply";
+        const auto setup = set_up("fma_" + variant, probe_cpu(), {{"type", "float"}, {"unroll", "4"}});
+        const float c = argument<float>(setup, "constant_c").front();
+        const auto end = [&](int steps) {
+            auto x = argument<float>(setup, "start").front();
+            for (int i = 0; i < steps; ++i) x = adds ? x + c : x * c;
+            return std::vector{x};
+        };
+        BOOST_TEST(verdict(setup, "out", end(20), 5) == "");
+        BOOST_TEST(verdict(setup, "out", end(19), 5) != "");
+        const auto last = static_cast<int>(setup.slope->high * setup.slope->steps_per_trip);
+        BOOST_TEST(end(last) != end(last - 1));
+        BOOST_TEST(std::isfinite(end(last).front()));
+        BOOST_TEST(setup.work.flops == 1);
+        const auto found = concluded("fma", {curve_of(variant, {{0, 1e-9}}, {{"type", "double"}})}, probe_cpu());
+        BOOST_TEST(of_id(found, variant + ".double").value == 1e-9);
+        BOOST_CHECK_THROW(set_up("fma_" + variant, probe_cpu(), {{"type", "uint"}}), Unsupported);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(integer_chain_detects_an_even_number_of_missing_steps) {
     const auto setup = set_up("fma_latency", probe_gpu(), {{"type", "uint"}});
     const auto start = argument<std::uint32_t>(setup, "start");

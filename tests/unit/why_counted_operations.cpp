@@ -31,7 +31,9 @@ BOOST_AUTO_TEST_CASE(products_and_sums_may_be_separate_or_fused) {
     compute(counts, Operation::float_add, 100);
     compute(counts, Operation::float_multiply, 100);
     const double both = 2.0 * 200 * 256 * 10000 / 64e12;
-    BOOST_TEST(bound(explained(counted(1.1 * both, counts)), "arithmetic").seconds == both, is_close);
+    const auto separate = bound(explained(counted(1.1 * both, counts)), "arithmetic");
+    BOOST_TEST(separate.seconds == both, is_close);
+    BOOST_TEST(says(separate.how, "512 MFLOP at 32.0 TFLOP/s"), separate.how);
     // A time of less than the two apart can only be that of the two joined.
     const auto joined = bound(explained(counted(0.55 * both, counts)), "arithmetic");
     BOOST_TEST(joined.seconds == both / 2 / 1.01, is_close);
@@ -162,6 +164,47 @@ BOOST_AUTO_TEST_CASE(path_of_floats_is_at_least_half_as_long) {
     auto r = on_cpu(counts, {{.share = 0.9, .instructions = 3, .classes = {{"scalar_integer", 3}}}});
     r.work.instructions = 64 * 20000.0 * 3;
     BOOST_TEST(bound(r, "latency", limits).low == (1 - overlap) * 64 * 20000 * 0.5e-9 / 2, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(chain_of_a_cpu_has_the_latencies_of_its_operations) {
+    auto counts = launch(1);
+    counts.group_items = counts.items = counts.counted_items = 64;
+    counts.path = {0, 0, 20000, 0};
+    compute(counts, Operation::float_add, 15000);
+    const auto of = [&](const model::Limits& limits) {
+        return explanation(on_cpu(counts, {{.share = 0.9, .instructions = 4, .elements = {{"float", 1}}}}), limits);
+    };
+    const auto limits =
+        with(profile(), {figure("fma.add.float", "float add latency", "s", 0.6e-9),
+                         figure("fma.multiply.float", "float multiply latency", "s", 0.9e-9),
+                         figure("fma.clock", "clock", "Hz", 4e9)});
+    // Those that are not floats take a cycle.
+    double instructions = 15000 * 4;
+    const auto part = [&] { return 64 * (1 - 0.5 * 1000 / instructions); };
+    BOOST_TEST(bound(of(limits), "latency").seconds == part() * (15000 * 0.6e-9 + 5000 * 0.25e-9), is_close);
+    // The fastest come first, because the others may be in no chain.
+    compute(counts, Operation::float_multiply, 15000);
+    instructions = 30000 * 4;
+    BOOST_TEST(bound(of(limits), "latency").seconds == part() * (15000 * 0.6e-9 + 5000 * 0.9e-9), is_close);
+    const auto lacks = [](const auto& e, const char* id) { return std::ranges::count(e.missing, id) == 1; };
+    BOOST_TEST(!lacks(of(limits), "fma.add.float"));
+    // Without their latencies, they may take half of a multiply-add's.
+    const auto lacking = of(profile());
+    BOOST_TEST(bound(lacking, "latency").seconds == part() * 20000 * 0.65e-9, is_close);
+    BOOST_TEST((lacks(lacking, "fma.add.float") && lacks(lacking, "fma.multiply.float")));
+}
+
+BOOST_AUTO_TEST_CASE(chain_of_indices_is_as_long_as_its_loads) {
+    auto counts = launch(1);
+    counts.group_items = counts.items = counts.counted_items = 64;
+    counts.path = {5001, 0, 0, 0};
+    counts.global.loads = each(5001);
+    const model::HotBlock block{
+        .share = 0.45, .instructions = 4, .memory = {{"load_32", 1}, {model::HotBlock::index_chain, 1}}};
+    const double overlap = 1000 / (5001.0 * 4);
+    BOOST_TEST(bound(explanation(on_cpu(counts, {block, block})), "latency").seconds ==
+                   64 * 5000 * 2e-9 * (1 - overlap / 2),
+               is_close);
 }
 
 BOOST_AUTO_TEST_CASE(small_groups_are_the_limiter_with_advice_for_larger_ones) {

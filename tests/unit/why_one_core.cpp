@@ -69,11 +69,12 @@ BOOST_AUTO_TEST_CASE(the_part_that_nearer_or_repeated_data_saves_is_the_limiter)
 }
 
 BOOST_AUTO_TEST_CASE(time_that_repeated_contents_save_is_named_by_the_counts) {
-    const auto name = [](double sectors, double lanes_active) {
+    const auto name = [](double sectors, double lanes_active, double chain = 2) {
         auto counts = launch(1);
         counts.by_data = true;
         counts.reads.sectors = each(sectors * counts.reads.least_sectors.mean);
         counts.lanes_active = lanes_active;
+        counts.path.loads = counts.global.loads.mean = chain;
         auto r = record(27e-3, {.bytes = 64, .read = 32, .footprint = 64, .launches = 1});
         r.counts = std::make_shared<const Counts>(counts);
         auto out = explanation(r);
@@ -83,6 +84,8 @@ BOOST_AUTO_TEST_CASE(time_that_repeated_contents_save_is_named_by_the_counts) {
         return found == out.bounds.end() ? "" : found->name;
     };
     BOOST_TEST(name(8, 1) == "scattered addresses");
+    BOOST_TEST(name(8, 1, 20) == "latency of a chain of dependent loads");
+    BOOST_TEST(name(8, 0.7, 20) == "addresses or branches that depend on data");
     BOOST_TEST(name(1, 0.7) == "data-dependent branches");
     for (const auto& unknown : {name(8, 0.7), name(1, 1)})
         BOOST_TEST(unknown == "addresses or branches that depend on data");
@@ -158,6 +161,12 @@ BOOST_AUTO_TEST_CASE(times_that_do_not_fit_explain_nothing) {
         BOOST_TEST(seconds_of(e, "execution") == 0);
         BOOST_TEST(e.unbounded.back().first == "execution in the cores");
     }
+    BOOST_TEST(says(split(1, 1, 1.2).unbounded.back().second, "not less with all data in the nearest caches"));
+    // Shared pages are slow, but most of the time is that of the values.
+    const auto e = split(1, 0.15, 0.3);
+    BOOST_TEST(limiter(e) == "values");
+    BOOST_TEST(seconds_of(e, "values") == 0.85 * 27e-3, is_close);
+    BOOST_TEST(seconds_of(e, "execution") == 0.15 * 27e-3, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(short_kernels_are_not_timed_on_one_core) {

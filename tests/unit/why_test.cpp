@@ -226,6 +226,17 @@ BOOST_AUTO_TEST_CASE(peak_that_the_profile_lacks_is_named_with_the_command_that_
     BOOST_TEST(says(json["figures"]["latency"]["enough"], "a `work` line"));
 }
 
+BOOST_AUTO_TEST_CASE(time_that_no_bound_explains_is_compared_with_a_copy) {
+    auto r = record(100e-3, copying());
+    r.yardstick = model::YardstickInfo{100 << 20, 5.2e9, "hot", 5};
+    BOOST_TEST(said(r) == "not explained: 90 %; known: memory bandwidth 10 %; at a copy's rate its bytes take 20 % of "
+                          "the time; cllab has no bound for the rest");
+    r.yardstick->bandwidth = 1.1e9;
+    BOOST_TEST(said(r).ends_with("; at a copy's rate its bytes take 95 % of the time"), said(r));
+    r.work.assumed = true;  // its bytes are not declared
+    BOOST_TEST(!says(said(r), "copy's rate"), said(r));
+}
+
 BOOST_AUTO_TEST_CASE(every_line_fits_the_page_and_the_advice_comes_first) {
     auto r = record(5e-3, copying());
     auto e = explanation(r);

@@ -41,23 +41,19 @@ inline std::uint16_t chain_step(std::uint16_t x, std::uint16_t c) {
 inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) * x + c); }
 inline Half operator+(Half a, Half b) { return to_half(static_cast<double>(a) + static_cast<double>(b)); }
 
-inline std::vector<Half> half_starts(std::size_t count, std::uint64_t seed) {
-    return mapped(chain_starts<float>(count, seed), [](float x) { return to_half(x); });
-}
-
 template <typename T>
-T run_chain(T x, T c, std::int64_t steps) {
-    for (std::int64_t i = 0; i < steps; ++i) x = chain_step(x, c);
+T run_chain(T x, T c, std::int64_t steps, T (*step)(T, T) = chain_step) {
+    for (std::int64_t i = 0; i < steps; ++i) x = step(x, c);
     return x;
 }
 
 /// The output of the kernels for chains of `steps` links. Element e of a work-item is the sum, in order, of element e
 /// of its `chains` chains of `width` elements. Work-items repeat with period 4.
 template <typename T>
-std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps, std::size_t chains,
-                          std::size_t width) {
+std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps, std::size_t chains, std::size_t width,
+                          T (*step)(T, T) = chain_step) {
     std::vector<T> ends, out;
-    for (const T x : starts) ends.push_back(run_chain(x, c, steps));
+    for (const T x : starts) ends.push_back(run_chain(x, c, steps, step));
     for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t e = 0; e < width; ++e) {
             T sum{};

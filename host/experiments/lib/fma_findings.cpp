@@ -47,17 +47,20 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
         if (!reason) period = clock.front().sample->per_step;
         out.push_back(reason ? withheld("clock", "clock", *reason) : found);
     }
-    for (const auto& row : rows_of(curves, "latency")) {
-        const auto type = row.curve->fixed.text("type");
-        out.push_back(step_finding("latency." + type, type + " latency", *row.sample,
-                                   "slope of one dependent chain in one work-item over its length"));
-        if (period > 0)
-            out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
-                           row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
-        else if (clock.empty() && type == "float")
-            out.push_back(rate_finding("clock", "clock (if a float FMA takes 4 cycles)", "Hz", *row.sample, 4,
-                                       "assuming that a dependent float FMA takes 4 cycles"));
-    }
+    for (const std::string kind : {"latency", "add", "multiply"})
+        for (const auto& row : rows_of(curves, kind)) {
+            const auto type = row.curve->fixed.text("type");
+            const bool fused = kind == "latency";
+            out.push_back(step_finding(kind + "." + type, type + (fused ? "" : " " + kind) + " latency", *row.sample,
+                                       "slope of one dependent chain in one work-item over its length"));
+            if (fused && period > 0)
+                out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
+                               row.sample->low / period, row.sample->high / period,
+                               "the same over the counter's period"});
+            else if (clock.empty() && fused && type == "float")
+                out.push_back(rate_finding("clock", "clock (if a float FMA takes 4 cycles)", "Hz", *row.sample, 4,
+                                           "assuming that a dependent float FMA takes 4 cycles"));
+        }
 }
 
 /// The peak rates of a CPU in vectors of 128 and 256 bits, from kernels whose code has no wider vectors.

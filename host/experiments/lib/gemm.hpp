@@ -79,15 +79,11 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
 /// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nullopt; for one or two operations.
 inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
                                         std::uint64_t operations = 1) {
-    const auto odd = lib::first_of_pieces(
-        found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-            for (std::size_t i = begin; i < end; ++i) {
-                // Not an integer of at most 2^24 (or NaN): compute the row exactly to tell the expected value.
-                if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
-                    return difference_in_row(in, found, i / in.n, operations);
-            }
-            return std::nullopt;
-        });
+    const auto odd = lib::first_wrong(found.size(), [&](std::size_t i) {
+        // Not an integer of at most 2^24 (or NaN): compute the row exactly to tell the expected value.
+        const bool exact = std::abs(found[i]) <= 0x1p24f && found[i] == std::trunc(found[i]);
+        return exact ? std::nullopt : difference_in_row(in, found, i / in.n, operations);
+    });
     if (odd) return odd;
     std::vector<std::uint64_t> x(in.n);
     Random random(mix64(seed));
@@ -96,9 +92,8 @@ inline std::optional<std::string> check(const Matrices& in, std::span<const floa
     const auto c = in.c_before();
     const auto before = c.empty() ? std::vector<std::uint64_t>(in.m) : times(c, in.m, x);
     const auto after = times(found, in.m, x);
-    for (std::size_t r = 0; r < in.m; ++r) {
+    for (std::size_t r = 0; r < in.m; ++r)
         if (after[r] != before[r] + operations * expected[r]) return difference_in_row(in, found, r, operations);
-    }
     return std::nullopt;
 }
 

@@ -111,13 +111,6 @@ inline std::vector<std::string> sub_group_options(const Device& device) {
     if (device.implementation == Implementation::nvidia) return {};
     return {device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0"};
 }
-/// The language version in which PoCL reads images. PoCL 7.2 declares read_imageui only in 3.0; PoCL 3.1 to 7.1 accept
-/// 3.0, too.
-inline std::vector<std::string> image_options(const Device& device) {
-    if (device.implementation != Implementation::pocl || !device.device_version.starts_with("OpenCL 3")) return {};
-    return {"-cl-std=CL3.0"};
-}
-
 /// The product of the factors. Throws Unsupported with the name `what` if it exceeds `most`, the limit of the kernels'
 /// indices.
 inline std::uint64_t product(const std::string& what, std::initializer_list<std::uint64_t> factors,

@@ -232,9 +232,11 @@ std::vector<std::string> least_sentence(const Cells& timed, const model::PointVa
                             time_text(least), command)};
     }
     const auto copy = metric_value(least, "of_copy");
-    return {fmt::format(
-        "{} takes {}{}.", least.id, time_text(least),
-        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+    return {fmt::format("{} takes {}{}.", least.id, time_text(least),
+                        copy ? ", at " + format_significant(*copy, 3) +
+                                   " % of the bandwidth of a plain copy of as many bytes" +
+                                   (*copy > 105 ? "; caches serve some of them, or most are reads" : "")
+                             : "")};
 }
 
 /// The sentence about cells that took turns, fastest first.

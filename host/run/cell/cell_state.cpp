@@ -1,7 +1,7 @@
 #include "run/cell/cell_state.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -216,8 +216,9 @@ std::optional<std::string> refuses_one_core(const CellState& state) {
     const auto is_image = [](const Argument& a) { return std::holds_alternative<Image>(a); };
     const auto is_launch = [](const Step& s) { return std::holds_alternative<Launch>(s); };
     if (!setup.svm.empty() || std::ranges::any_of(setup.args, is_image))
-        return "only plain buffers have repeated pages";
-    if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation does more than launch kernels";
+        return "the time of a kernel with images or shared virtual memory cannot be split into execution and access "
+               "to its data, so either of them may limit it";
+    if (!std::ranges::all_of(setup.steps, is_launch)) return "its operation consists of more than launches";
     return std::nullopt;
 }
 
