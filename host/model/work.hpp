@@ -32,8 +32,8 @@ WorkInfo work_of(const Setup& setup);
 
 enum class Contents { left_out, taken };
 /// A hash of everything that a cell's launches receive: SHA-256 of the arguments without their names, and of the steps.
-/// Equal code with other arguments, sizes, groups or data is another cell; another tolerance is not. `contents`: whether the hash includes the
-/// buffers' contents; they can be omitted if family, point and seed determine them.
+/// Equal code with other arguments, sizes, groups or data is another cell; another tolerance is not. `contents`:
+/// whether the hash includes the buffers' contents; they can be omitted if family, point and seed determine them.
 std::string launch_identity(const Setup& setup, Contents contents);
 
 }  // namespace cllab::model

@@ -217,9 +217,9 @@ std::string question(const std::string& path, const std::string& kernel, const G
     const bool is_written = std::ranges::count(guess.written, guess.open.front()) > 0;
     return "kernel '" + kernel + "' of '" + path + "': " + join(guess.open, ", ") + " cannot be guessed" +
            (guess.outside.empty() ? "" : ", because " + join(guess.outside, ", ")) + "; add lines such as " +
-           (lines.empty() ? "'arg " + guess.open.front() + (is_written ? " = zero" : " = rand") +
-                                ":1024' (`cllab help data`)"
-                          : join(lines, ", ")) +
+           (lines.empty()
+                ? "'arg " + guess.open.front() + (is_written ? " = zero" : " = rand") + ":1024' (`cllab help data`)"
+                : join(lines, ", ")) +
            " to the guessed block";
 }
 

@@ -72,11 +72,6 @@ private:
     Choice choice_;
 };
 
-std::string title_of(const CellCode& code) {
-    const bool is_ptx = code.counts.isa && code.counts.isa->virtual_machine;
-    return code.id + " for " + code.where + (is_ptx ? ", PTX (not SASS)\n" : "\n");
-}
-
 /// An instruction with its address (in PTX the number of the statement), its live registers and its source line, unless
 /// that is `last`.
 std::string listed(const CellCode& code, const LiveCode& live, const inspect::Instruction& one, std::string& last) {
@@ -147,7 +142,7 @@ void print_columns(std::span<const CellCode> codes, const IsaOptions& invocation
     for (const auto& code : codes.first(in_a_line)) {
         auto& column = columns.emplace_back();
         const auto text = invocation.hot ? hot_text(code, {}) : whole_text(code, {});
-        for (auto line : split(title_of(code) + text, '\n')) {
+        for (auto line : split(code.id + " for " + code.where + "\n" + text, '\n')) {
             if (const auto begin = line.find_first_not_of(' '); begin != line.npos && begin > 2) {  // an instruction
                 const auto blanks = [](char a, char b) { return a == ' ' && b == ' '; };
                 line.erase(std::unique(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), blanks),
@@ -170,7 +165,7 @@ void print_columns(std::span<const CellCode> codes, const IsaOptions& invocation
 }
 
 void print_code(const CellCode& code, const IsaOptions& invocation) {
-    put(printable(title_of(code), "\n"));
+    put(printable(code.id + " for " + code.where) + "\n");
     if (code.status != model::Status::ok)
         put(concat("note: its status is ", model::name(code.status), "; the code does not depend on its results\n"));
     const auto live = invocation.live ? live_code(code) : LiveCode();
