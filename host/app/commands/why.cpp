@@ -203,18 +203,18 @@ bool explain_all(const WhyContext& asked, const model::Device& device, const Cel
     }
     const double as_long = b.record.time->median / a.record.time->median;
     const auto &faster = as_long < 1 ? b.record : a.record, &slower = as_long < 1 ? a.record : b.record;
+    const bool clear = report::clearly_before(faster, faster.time->median, slower, slower.time->median);
     const auto read = report::difference(faster, slower);
     asked.page.end(slower.id + " takes " + format_significant(std::max(as_long, 1 / as_long), 3) +
                    " times as long as " + faster.id + (read.text.empty() ? ". " : "; " + read.text + ". ") +
                    counts.difference({*a.cell, a.record.work.groups * a.record.work.group},
-                                     {*b.cell, b.record.work.groups * b.record.work.group}, as_long,
+                                     {*b.cell, b.record.work.groups * b.record.work.group}, clear ? as_long : 1,
                                      explain::is_gpu(a.record), read.ratio) +
-                   (report::clearly_before(faster, faster.time->median, slower, slower.time->median)
-                        ? ""
-                        : " These times are not told apart; " +
-                              report::command_text(
-                                  faster, "run " + report::pattern_of(slower) + " --vs " + report::pattern_of(faster)) +
-                              " tests the difference."));
+                   (clear ? ""
+                          : " These times are not told apart; " +
+                                report::command_text(faster, "run " + report::pattern_of(slower) + " --vs " +
+                                                                 report::pattern_of(faster)) +
+                                " tests the difference."));
     return ok;
 }
 
