@@ -1,6 +1,7 @@
 #include "explain/limiter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "core/table.hpp"
@@ -60,6 +61,15 @@ const std::vector<Reason> reasons{
 const Reason& reason_of(const Wait& wait) {
     return *std::ranges::find_if(
         reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
+}
+
+/// Whether warps may wait for atomics that have no bound, because the profile lacks their peak.
+bool may_be_atomics(const Explanation& e, const Reason& reason) {
+    const std::array<std::pair<const char*, const char*>, 2> atomics{
+        {{"atomics", "global atomics"}, {"local_atomics", "atomics on local memory"}}};
+    return std::ranges::any_of(atomics, [&](const auto& kind) {
+        return std::ranges::count(reason.bounds, kind.first) > 0 && std::ranges::count(e.no_peak, kind.second) > 0;
+    });
 }
 
 /// The limiter that the wait names. If warps wait for global memory, and atomics are the largest bound apart from the
@@ -265,6 +275,7 @@ void name_by_wait(const Record& record, Explanation& out) {
     auto limiter = std::ranges::find_if(
         out.bounds, [&](const Bound& b) { return is_busy(b) && std::ranges::count(of_reason, b.id) > 0; });
     if (limiter == out.bounds.end()) {
+        if (may_be_atomics(out, reason_of(*out.wait))) return;
         auto wait = wait_as_limiter(out, out.wait->share * inside);
         const bool idle = std::ranges::none_of(
             out.bounds, [&](const auto& b) { return b.id != "launch" && b.seconds >= busy * inside; });

@@ -56,6 +56,21 @@ BOOST_AUTO_TEST_CASE(drain_waits_of_a_launch_with_atomics_are_atomics) {
     BOOST_TEST(limiter(e) == "atomics");
 }
 
+BOOST_AUTO_TEST_CASE(waits_of_a_launch_with_atomics_of_unknown_rate_name_nothing) {
+    auto r = waiting(100, {{"long_scoreboard", 8}});
+    auto counts = *r.counts;
+    counts.global_atomics.number = each(1);
+    counts.global_atomics.addresses = 16;
+    counts.global_atomics.most_on_address = 1000;
+    r.counts = std::make_shared<const Counts>(counts);
+    BOOST_TEST(limiter(explained(r)) == "atomics");
+    auto quick = gpu();
+    std::erase_if(quick.figures, [](const auto& f) { return f.id.starts_with("atomic.global"); });
+    const auto e = explanation(r, quick);
+    BOOST_TEST(!e.limiter());  // it was "memory latency"
+    BOOST_TEST(std::ranges::count(e.missing, "atomic.global.many") == 1);
+}
+
 BOOST_AUTO_TEST_CASE(no_limiter_is_named_if_warps_wait_for_several_things) {
     BOOST_TEST(!explained(waiting(100, {{"long_scoreboard", 4}, {"barrier", 3}, {"wait", 3}})).limiter());
 }
