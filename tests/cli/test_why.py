@@ -143,10 +143,10 @@ class Why(LabTest):
             self.skipTest("the system does not say where this processor's caches end")
         first = line["again"][0]
         self.assertEqual((first["figure"], first["before"], first["used"]), ("latency.l1.latency", 0, True))
-        self.assertIn("measured now: L1 latency: ", page)
+        self.assertIn("measured now: L1 latency, page by page: ", page)
         self.assertIn("; the profile has no value for it", page)
         bound = next(b for b in line["bounds"] if b["id"] == "latency")
-        self.assertIn("(L1 latency, measured now)", bound["how"])
+        self.assertIn("(L1 latency, page by page, measured now)", bound["how"])
         self.assertEqual(line["limiter"], "latency")
 
     def test_kernel_file_is_explained_by_its_declared_work(self):

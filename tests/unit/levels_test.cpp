@@ -180,8 +180,8 @@ BOOST_AUTO_TEST_CASE(last_level_beyond_the_sweep_is_withheld) {
     const auto both = found(xeon, followed, quiet, followed, quiet);
     BOOST_TEST(of_id(both, "memory.latency").value == 120e-9, boost::test_tools::tolerance(1e-6));
     // Latencies of chases in unlike orders do not compare: each name says its order.
-    BOOST_TEST(of_id(both, "memory.latency").name == "memory latency (random order)");
-    BOOST_TEST(of_id(both, "l1.latency").name == "L1 latency (page by page)");
+    BOOST_TEST(of_id(both, "memory.latency").name == "memory latency, random order");
+    BOOST_TEST(of_id(both, "l1.latency").name == "L1 latency, page by page");
 }
 
 BOOST_AUTO_TEST_CASE(noise_creates_no_levels) {

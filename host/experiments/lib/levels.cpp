@@ -125,7 +125,7 @@ private:
                      : ""));
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
-        add(id + ".latency", name + (device_.is_cpu() && by_pages() ? " latency (page by page)" : " latency"), "s",
+        add(id + ".latency", name + (device_.is_cpu() && by_pages() ? " latency, page by page" : " latency"), "s",
             p.value,
             concat(how_, pages_text(), "; plateau of ", p.points, " sizes, residual ",
                    format_significant(100 * reading_.residual, 2), " %"));
@@ -224,7 +224,7 @@ private:
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
                           format_seconds(*most) + disturbed);
-        add("memory.latency", "memory latency (random order)", "s", {summarise(times).median, *least, *most},
+        add("memory.latency", "memory latency, random order", "s", {summarise(times).median, *least, *most},
             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
                 pages + "TLB misses are included");
     }
