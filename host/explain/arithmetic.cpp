@@ -70,8 +70,8 @@ void bound_flops(const Record& record, const Limits& limits, Explanation& out, d
     if (!peak) return out.lacks(work.type + " arithmetic", work.type + " peak", "fma.peak." + work.type);
     if (of_peak < 1) {
         for (double* rate : {&peak->figure.value, &peak->figure.low, &peak->figure.high}) *rate *= of_peak;
-        peak->figure.name += ", of which the counted operations reach " + format_significant(100 * of_peak, 2) +
-                             " %: a multiply-add is two";
+        peak->figure.name = format_significant(100 * of_peak, 2) + " % of the " + peak->figure.name +
+                            ", where a multiply-add counts as two";
     }
     auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
                          peak->figure);
