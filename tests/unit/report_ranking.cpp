@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(rows_that_lacked_cores_need_a_larger_difference) {
                    "No variant is clearly the fastest: pitch_wide, pitch_loop are not told apart, the best takes "
                    "1.00 ms ±0.5 % (pitch_short8 takes 1700 times as long)"),
                page);
-    BOOST_TEST(has(page, "other processes took 46 % of the cores, which can make a factor of 3.2"), page);
+    BOOST_TEST(has(page, "other processes took 46 % of the cores, which can change a ratio of times by a factor of 3.2"), page);
     BOOST_TEST(has(page, "`cllab run pitch_loop --vs pitch_wide --device 1:0` decides."), page);
     BOOST_TEST(said({wide, other}) == (std::vector<std::string>{"wide fastest", "short8 slower"}));
     // At another size another one may win.

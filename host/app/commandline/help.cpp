@@ -225,7 +225,8 @@ const std::vector<ExitStatus> exit_statuses{
     {1, "a cell is wrong, or did not build, launch or end"},
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},
-    {4, "regress: something is slower than the threshold allows, or gives other results; isa: code is worse"},
+    {4, "regress: something is slower than the threshold allows, or gives other results; isa: code is worse, or "
+        "--expect fails"},
     {5, "regress, isa: something cannot be compared; regress: leans beyond the threshold; --strict: undecided"},
     {130, "interrupted; finished cells are kept and printed"}};
 

@@ -139,8 +139,8 @@ std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, 
 
 std::string lead_of(const model::Regression& r) {
     std::string lead =
-        fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
-                    r.cells.size(), r.baseline, percent(r.threshold));
+        fmt::format("{} cell{} against '{}'. Slower or faster means by more than {}, beyond the interval. ",
+                    r.cells.size(), r.cells.size() == 1 ? "" : "s", r.baseline, percent(r.threshold));
     lead += r.tested
                 ? fmt::format("With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
                               r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),

@@ -67,7 +67,8 @@ void say_proof(CellState& state) {
     const auto proof = state.setup.proof ? state.setup.proof() : Proof{"host code"};
     state.record.checked_by = proof.checked_by;
     state.record.problem = proof.problem;
-    for (const auto& warning : proof.warnings) state.warn(warning);
+    for (const auto& warning : proof.warnings)
+        if (proof.disagrees.empty() || !is(warning, Warning::unproved)) state.warn(warning);
     if (proof.disagrees.empty()) return;
     state.record.checked_by.clear();
     state.fail(Status::disagree, proof.disagrees);
