@@ -189,8 +189,9 @@ std::string cause(const Cells& close) {
     double allowed = 0;
     for (const auto* cell : close) allowed = std::max(allowed, cell->rank.allowed);
     if (share < model::nearly_all_cores)
-        return fmt::format("other processes took {:.0f} % of the cores, which can change a ratio of times by a factor of {}",
-                           100 * (1 - share), format_significant(1 + allowed, 2));
+        return fmt::format(
+            "other processes took {:.0f} % of the cores, which can change a ratio of times by a factor of {}",
+            100 * (1 - share), format_significant(1 + allowed, 2));
     return fmt::format("samples overlap, or differ by no more than the {} % that buffer placement and drift can make",
                        format_significant(100 * allowed, 2));
 }
