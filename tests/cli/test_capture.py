@@ -57,8 +57,7 @@ class Capture(lab.LabTest):
         self.assertIn("25 launches of 2 kernels", words(done.stderr))
 
     def test_cells_in_turns_fill_the_caches_before_each_sample(self):
-        """The launches of cllab itself, per sample: one if the cell is alone, two if another cell ran in between."""
-        each = []
+        """Launches beyond one per sample: warm-up and verification, and as many as samples if another cell ran in between."""
         for kernels in (["muladd_fma"], ["muladd_fma", "muladd_mad"]):
             self.lab("capture", "--json", "out.json", "--force", "--", lab.CLLAB, "run", *kernels, "--device", "cpu", "--axis", "items=4Mi",
                      "--max-time", "1", "--no-dumps", "--no-yardstick", "--json", "run.jsonl", "--force")
@@ -66,9 +65,8 @@ class Capture(lab.LabTest):
             self.assertEqual(record["time"]["per_sample"], 1)
             samples = len(record["samples"]) + len(record.get("aside", []))
             launched = [line for line in self.records("out.json") if line.get("kernel") == "muladd_fma" and "global" in line]
-            each.append(self.launches(launched)["muladd_fma"] / samples)
-        self.assertLess(each[0], 1.8)
-        self.assertGreater(each[1], each[0] + 0.7)
+            more = self.launches(launched)["muladd_fma"] - samples
+            (self.assertLess if len(kernels) == 1 else self.assertGreater)(more, 20 + samples / 2)
 
     def test_program_keeps_its_output_and_status(self):
         plain = subprocess.run([PROGRAM, "structs", "9"], env=self.environment(), capture_output=True, text=True)
