@@ -135,7 +135,7 @@ void bound_scattered(const char* what, double sectors, const SectorRequests& req
 }
 
 /// Minimum and maximum number of touched lines per touched sector. `bytes`: size of a line. The counts are for lines of
-/// 128 bytes, of which a launch may touch only a part.
+/// 128 bytes; a launch may touch only a part of such a line.
 std::pair<double, double> lines_per_sector(const Counts& counts, double bytes) {
     const auto& all = counts.footprint.back();
     const double counted = all.lines / all.sectors, halves = 128 / bytes;

@@ -77,8 +77,10 @@ void split_on_one_core(const Record& record, const Limits& limits, const OneCore
     const auto& nearest = slow_pages ? separate : repeated;
     if (nearest.median > (slow_pages ? 1 - busy : tolerance) * own.median)
         return out.leave_out(execution_title,
-                             "it was not split into execution and access to its data, because on one core it takes " +
-                                 format_seconds(own.median) + ", and not less with all data in the nearest caches");
+                             "it was not split into execution and access to its data, because " +
+                                 (slow_pages ? "this processor is slow if many addresses share a page"
+                                             : "on one core it takes " + format_seconds(own.median) +
+                                                   ", and not less with its data in the nearest caches"));
     if (as_long > like_one_core)
         return out.leave_out(execution_title, concat("one core takes ", format_seconds(own.median),
                                                      " for all of the work, which is more than the time of ",

@@ -89,6 +89,7 @@ struct Explanation {
     }
     /// The bound that limits the time; null if none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
+    /// Seconds of the bound with this id; 0: there is none.
     double seconds_of(std::string_view id) const {
         const auto found = std::ranges::find(bounds, id, &Bound::id);
         return found == bounds.end() ? 0 : found->seconds;

@@ -34,8 +34,8 @@ MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner
 
 /// Share of the timed cells whose threads lacked usable cores.
 double disturbed_part(const portrait::Profile& profile);
-/// Doubts a profile of which that share of the cells lacked cores, and names the command that measures it again. Empty
-/// for 0. `device`: as for --device, with further options.
+/// Says that cells of a profile lacked cores, and names the command that measures it again. `disturbed`: share of these
+/// cells; 0 gives an empty text. `device`: as for --device, with further options.
 std::string busy_sentence(double disturbed, const std::string& device);
 /// Prints the most important figures, one line each.
 void print_profile_head(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
